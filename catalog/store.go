@@ -1,0 +1,72 @@
+// Package catalog knows which tools exist, where they come from and in which
+// state they are: the bundled ones (read-only, embedded), those of operator
+// folders (--catalog) and the user's own under the home.
+//
+// It owns state.json (what passed its Local Pass, and whether it is exposed),
+// presets and the include/exclude rules. It does not decide who may call a
+// tool: that is policy.
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/spec"
+)
+
+// Source says where a tool comes from; it is toolSafety.category.source.
+type Source string
+
+// The sources. An operator folder is SourceUser as far as policy goes, unless
+// the config names it otherwise.
+const (
+	SourceBuiltin Source = "builtin"
+	SourceUser    Source = "user"
+)
+
+// State of a tool (section 11.1 of the specification).
+type State string
+
+// The states. Only an ACTIVE tool is served.
+const (
+	StateActive              State = "ACTIVE"
+	StateDraft               State = "DRAFT"
+	StateMissingRequirements State = "MISSING_REQUIREMENTS"
+	StateTestFailed          State = "TEST_FAILED"
+)
+
+// Tool is one catalog entry. It is immutable; a change makes a new one.
+type Tool struct {
+	Spec   *spec.Spec
+	Source Source
+	Path   string // where it was read from; empty for a bundled one
+	State  State
+	Why    string   // one sentence for a state other than ACTIVE
+	Env    []string // placeholder names that its manifest grants (bundled only)
+}
+
+// Pass is what state.json keeps per toolId.
+type Pass struct {
+	PassedDigest   string    `json:"passedDigest"`
+	At             time.Time `json:"at"`
+	Mode           string    `json:"mode"` // live, fixture
+	Runtime        string    `json:"runtime"`
+	PolicyRevision string    `json:"policyRevision"`
+	Exposure       string    `json:"exposure"` // exposed, hidden, draft
+}
+
+// Store gives tools. Implementations are safe for concurrent use and swap
+// their content atomically on reload.
+type Store interface {
+	// Lookup finds a tool by name or toolId in any state; NOT_FOUND when
+	// there is none.
+	Lookup(ctx context.Context, nameOrID string) (*Tool, error)
+	// List gives all tools, sorted by name.
+	List(ctx context.Context) ([]*Tool, error)
+	// Revision changes whenever List could give another answer.
+	Revision() string
+	// SetPass records a Local Pass of exactly that digest (nil makes a draft).
+	SetPass(ctx context.Context, toolID string, pass *Pass) error
+	// Reload reads everything anew; on error the last good content stays.
+	Reload(ctx context.Context) error
+}

@@ -1,0 +1,32 @@
+// Package keyring holds every secret key of an installation and hands out
+// purpose-separated ones. Nothing else in toolwarrant reads or makes a key.
+package keyring
+
+// Purpose separates the uses of one master key; keys of two purposes are
+// independent (HKDF-SHA-256, RFC 5869, with the purpose as info).
+type Purpose string
+
+// The purposes in use. New ones are added, existing ones keep their text,
+// since it enters the derivation.
+const (
+	ParamsDigest  Purpose = "toolwarrant/params-digest/1"
+	RequestState  Purpose = "toolwarrant/request-state/1"
+	Checkpoint    Purpose = "toolwarrant/audit-checkpoint/1"
+	SubjectDigest Purpose = "toolwarrant/subject-digest/1"
+)
+
+// Key is one derived key. Bytes has 32 bytes and must not be changed or kept
+// longer than the use.
+type Key struct {
+	ID    string // names the master key; safe to publish
+	Bytes []byte
+}
+
+// Keyring gives keys by purpose. Implementations are safe for concurrent use.
+type Keyring interface {
+	// Current is the key to make new things with.
+	Current(p Purpose) (Key, error)
+	// Lookup is the key that an existing thing names; ok is false when that
+	// master key is neither the current nor the previous one.
+	Lookup(p Purpose, id string) (key Key, ok bool, err error)
+}
