@@ -1,0 +1,36 @@
+const direction = (mode || "encode").toLowerCase();
+
+if (direction === "encode") {
+  const bytes = new TextEncoder().encode(text);
+  // In chunks: one call with every byte as an argument overflows the stack.
+  let binary = "";
+  for (let i = 0; i < bytes.length; i += 4096) {
+    binary += String.fromCharCode.apply(null, bytes.subarray(i, i + 4096));
+  }
+  const encoded = btoa(binary);
+  if (!urlSafe) {
+    return encoded;
+  }
+  return encoded.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+if (direction !== "decode") {
+  throw new Error(`mode must be "encode" or "decode", not "${mode}"`);
+}
+
+// Both alphabets, padded or not, with line breaks as in PEM and MIME.
+const compact = text
+  .replace(/\s+/g, "")
+  .replaceAll("-", "+")
+  .replaceAll("_", "/")
+  .replace(/={1,2}$/, "");
+if (!/^[A-Za-z0-9+/]*$/.test(compact) || compact.length % 4 === 1) {
+  throw new Error("text is not Base64");
+}
+const binary = atob(compact + "=".repeat((4 - (compact.length % 4)) % 4));
+const bytes = Uint8Array.from(Array.from(binary), (c) => c.charCodeAt(0));
+try {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+} catch {
+  throw new Error("the decoded bytes are not UTF-8 text");
+}
