@@ -7,7 +7,7 @@ import "embed"
 
 // FS holds the CUE package.
 //
-//go:embed *.cue cue.mod/*.cue
+//go:embed *.cue cue.mod/*.cue profiles/*.cue
 var FS embed.FS
 
 //go:generate go run ../internal/schemagen ../schemas
