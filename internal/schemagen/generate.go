@@ -8,7 +8,6 @@ import (
 	"path"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/load"
 	"cuelang.org/go/encoding/jsonschema"
@@ -17,60 +16,66 @@ import (
 // base is where the schemas live on the web; the file name follows.
 const base = "https://toolwarrant.dev/schemas/"
 
-// Generate gives the content of every schema file by its name.
+// entry is one row of #Schemas.
+type entry struct {
+	Definition string `json:"definition"`
+	Title      string `json:"title"`
+	Defaults   string `json:"defaults"`
+}
+
+// Generate gives the content of every schema file by its name. It depends on
+// sources alone: equal sources give equal bytes.
 func Generate(sources fs.FS) (map[string][]byte, error) {
 	pkg, err := buildPackage(sources)
 	if err != nil {
 		return nil, err
 	}
-	table := pkg.LookupPath(cue.ParsePath("#Schemas"))
-	it, err := table.Fields()
+	rows, err := pkg.LookupPath(cue.ParsePath("#Schemas")).Fields()
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]byte{}
-	for it.Next() {
-		var entry struct{ Definition, Title string }
-		if err := it.Value().Decode(&entry); err != nil {
+	for rows.Next() {
+		var row entry
+		if err := rows.Value().Decode(&row); err != nil {
 			return nil, err
 		}
-		name := it.Selector().Unquoted()
-		if out[name], err = schema(pkg, name, entry.Definition, entry.Title); err != nil {
+		name := rows.Selector().Unquoted()
+		if out[name], err = schema(pkg, name, row); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return out, nil
 }
 
-// buildPackage builds the CUE package of sources, the files of its root folder.
+// buildPackage builds the CUE package in the root folder of sources. It reads
+// nothing else: the sources lie over the disk at a path of their own.
 func buildPackage(sources fs.FS) (cue.Value, error) {
-	overlay := map[string]load.Source{}
 	const root = "/cue"
+	overlay := map[string]load.Source{}
 	err := fs.WalkDir(sources, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		b, err := fs.ReadFile(sources, p)
-		overlay[path.Join(root, p)] = load.FromBytes(b)
+		content, err := fs.ReadFile(sources, p)
+		overlay[path.Join(root, p)] = load.FromBytes(content)
 		return err
 	})
 	if err != nil {
 		return cue.Value{}, err
 	}
-	var inst *build.Instance
-	for _, i := range load.Instances([]string{"."}, &load.Config{Dir: root, ModuleRoot: root, Overlay: overlay}) {
-		inst = i
+	instances := load.Instances([]string{"."}, &load.Config{Dir: root, ModuleRoot: root, Overlay: overlay})
+	if err := instances[0].Err; err != nil {
+		return cue.Value{}, err
 	}
-	if inst.Err != nil {
-		return cue.Value{}, inst.Err
-	}
-	v := cuecontext.New().BuildInstance(inst)
+	v := cuecontext.New().BuildInstance(instances[0])
 	return v, v.Err()
 }
 
-// schema generates one document and improves what the CUE encoder leaves.
-func schema(pkg cue.Value, name, definition, title string) ([]byte, error) {
-	v := pkg.LookupPath(cue.ParsePath(definition))
+// schema generates one document with CUE's own encoder and then adds what
+// that encoder leaves out; see improve.go.
+func schema(pkg cue.Value, name string, row entry) ([]byte, error) {
+	v := pkg.LookupPath(cue.ParsePath(row.Definition))
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
@@ -82,15 +87,19 @@ func schema(pkg cue.Value, name, definition, title string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var doc map[string]any
+	doc := map[string]any{}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if err := dec.Decode(&doc); err != nil {
 		return nil, err
 	}
-	bounds(pkg, definition, doc)
-	doc = nullable(doc).(map[string]any)
-	doc["$id"] = base + name
-	doc["title"] = title
+	bounds(pkg, row.Definition, doc)
+	doc = simplify(doc).(map[string]any)
+	if row.Defaults != "" {
+		if err := defaults(doc, doc, pkg.LookupPath(cue.ParsePath(row.Defaults))); err != nil {
+			return nil, err
+		}
+	}
+	doc["$id"], doc["title"] = base+name, row.Title
 	return encode(doc)
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -41,54 +44,123 @@ func addBounds(v cue.Value, into map[string]any) {
 	}
 }
 
-// nullable rewrites anyOf [{type: null}, {type: T, ...}] to
-// {type: [T, null], ...}: the same meaning, and a validator then reports one
-// error at the value instead of one per branch. A branch that is a reference
-// stays, since a reference cannot be widened.
-func nullable(v any) any {
+// simplify rewrites two shapes of the encoder into shorter ones of the same
+// meaning, so that a validator reports one error at the value instead of one
+// per branch:
+//
+//	anyOf [{type: null}, {type: T, ...}]    ->  {type: [T, null], ...}
+//	allOf [{type: number}, {type: integer, ...}]  ->  {type: integer, ...}
+//
+// A branch that is a reference stays, since a reference cannot be widened.
+func simplify(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			v[i] = nullable(v[i])
+			v[i] = simplify(v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = nullable(v[k])
+			v[k] = simplify(v[k])
 		}
-		if merged, ok := merge(v); ok {
-			return merged
+		if x, ok := integer(v); ok {
+			v = x
 		}
+		if x, ok := nullable(v); ok {
+			v = x
+		}
+		return v
 	}
 	return v
 }
 
-func merge(v map[string]any) (map[string]any, bool) {
-	branches, ok := v["anyOf"].([]any)
-	if !ok || len(branches) != 2 || !isNull(branches[0]) {
+// integer drops the type number beside the type integer, which is narrower.
+func integer(v map[string]any) (map[string]any, bool) {
+	a, b, ok := pair(v, "allOf")
+	if !ok || a["type"] != "number" || b["type"] != "integer" {
 		return nil, false
 	}
-	other, ok := branches[1].(map[string]any)
-	typ, single := other["type"].(string)
-	if !ok || !single {
+	a = maps.Clone(a)
+	delete(a, "type")
+	return join(v, "allOf", a, b)
+}
+
+// nullable folds a null branch into the type of the other.
+func nullable(v map[string]any) (map[string]any, bool) {
+	a, b, ok := pair(v, "anyOf")
+	if !ok || len(a) != 1 || a["type"] != "null" {
 		return nil, false
 	}
-	out := map[string]any{}
-	for k, val := range v {
-		if k != "anyOf" {
+	typ, single := b["type"].(string)
+	if !single {
+		return nil, false
+	}
+	b = maps.Clone(b)
+	b["type"] = []any{typ, "null"}
+	return join(v, "anyOf", b)
+}
+
+func pair(v map[string]any, keyword string) (a, b map[string]any, ok bool) {
+	list, _ := v[keyword].([]any)
+	if len(list) != 2 {
+		return nil, nil, false
+	}
+	a, okA := list[0].(map[string]any)
+	b, okB := list[1].(map[string]any)
+	return a, b, okA && okB
+}
+
+// join replaces a keyword of v by the members of parts, unless one of them
+// is there already.
+func join(v map[string]any, keyword string, parts ...map[string]any) (map[string]any, bool) {
+	out := maps.Clone(v)
+	delete(out, keyword)
+	for _, part := range parts {
+		for k, val := range part {
+			if _, taken := out[k]; taken {
+				return nil, false
+			}
 			out[k] = val
 		}
 	}
-	for k, val := range other {
-		if _, taken := out[k]; taken {
-			return nil, false
-		}
-		out[k] = val
-	}
-	out["type"] = []any{typ, "null"}
 	return out, true
 }
 
-func isNull(v any) bool {
-	m, ok := v.(map[string]any)
-	return ok && len(m) == 1 && m["type"] == "null"
+// defaults writes the value of every leaf of v as the default of its
+// property. A definition that two properties share can have one default only.
+func defaults(root, node map[string]any, v cue.Value) error {
+	it, err := v.Fields()
+	if err != nil {
+		return err
+	}
+	properties, _ := node["properties"].(map[string]any)
+	for it.Next() {
+		name := it.Selector().Unquoted()
+		p, ok := properties[name].(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s has a default and no schema", it.Value().Path())
+		}
+		if it.Value().IncompleteKind() == cue.StructKind {
+			if ref, ok := p["$ref"].(string); ok {
+				defs, _ := root["$defs"].(map[string]any)
+				p, _ = defs[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
+			}
+			if err := defaults(root, p, it.Value()); err != nil {
+				return err
+			}
+			continue
+		}
+		raw, err := it.Value().MarshalJSON()
+		if err != nil {
+			return err
+		}
+		var val any
+		if err := json.Unmarshal(raw, &val); err != nil {
+			return err
+		}
+		if have, set := p["default"]; set && !reflect.DeepEqual(have, val) {
+			return fmt.Errorf("%s shares its definition with a property of another default", it.Value().Path())
+		}
+		p["default"] = val
+	}
+	return nil
 }
