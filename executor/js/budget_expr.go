@@ -1,0 +1,160 @@
+package js
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/dop251/goja/ast"
+)
+
+// expr descends into an expression; what it meets inside functions and
+// classes is charged. A node that this switch does not know is refused, so
+// that a newer parser cannot bring uncounted code.
+func (m *meter) expr(e ast.Expression) {
+	if absent(e) {
+		return
+	}
+	defer func() { m.depth-- }()
+	if !m.deeper(e) {
+		return
+	}
+	switch e := e.(type) {
+	case *ast.FunctionLiteral:
+		m.function(e)
+	case *ast.ArrowFunctionLiteral:
+		m.arrow(e)
+	case *ast.ClassLiteral:
+		m.class(e)
+	case *ast.RegExpLiteral:
+		e.Pattern = m.pattern(e)
+	case *ast.ArrayLiteral:
+		m.exprs(e.Value)
+	case *ast.ArrayPattern:
+		m.exprs(e.Elements)
+		m.expr(e.Rest)
+	case *ast.ObjectLiteral:
+		m.properties(e.Value)
+	case *ast.ObjectPattern:
+		m.properties(e.Properties)
+		m.expr(e.Rest)
+	case *ast.PropertyShort:
+		m.expr(e.Initializer)
+	case *ast.PropertyKeyed:
+		m.expr(e.Key)
+		m.expr(e.Value)
+	case *ast.SpreadElement:
+		m.expr(e.Expression)
+	case *ast.AssignExpression:
+		m.expr(e.Left)
+		m.expr(e.Right)
+	case *ast.Binding:
+		m.expr(e.Target)
+		m.expr(e.Initializer)
+	case *ast.BinaryExpression:
+		m.expr(e.Left)
+		m.expr(e.Right)
+	case *ast.ConditionalExpression:
+		m.expr(e.Test)
+		m.expr(e.Consequent)
+		m.expr(e.Alternate)
+	case *ast.SequenceExpression:
+		m.exprs(e.Sequence)
+	case *ast.UnaryExpression:
+		m.expr(e.Operand)
+	case *ast.AwaitExpression:
+		m.expr(e.Argument)
+	case *ast.YieldExpression:
+		m.expr(e.Argument)
+	case *ast.CallExpression:
+		m.expr(e.Callee)
+		m.exprs(e.ArgumentList)
+	case *ast.NewExpression:
+		m.expr(e.Callee)
+		m.exprs(e.ArgumentList)
+	case *ast.BracketExpression:
+		m.expr(e.Left)
+		m.expr(e.Member)
+	case *ast.DotExpression:
+		m.expr(e.Left)
+	case *ast.PrivateDotExpression:
+		m.expr(e.Left)
+	case *ast.OptionalChain:
+		m.expr(e.Expression)
+	case *ast.Optional:
+		m.expr(e.Expression)
+	case *ast.TemplateLiteral:
+		m.expr(e.Tag)
+		m.exprs(e.Expressions)
+	case *ast.Identifier, *ast.PrivateIdentifier, *ast.StringLiteral, *ast.NumberLiteral, *ast.BooleanLiteral,
+		*ast.NullLiteral, *ast.ThisExpression, *ast.SuperExpression, *ast.MetaProperty:
+	default:
+		m.fail(e.Idx0(), fmt.Sprintf("an expression of this kind (%T) is not supported", e))
+	}
+}
+
+func (m *meter) exprs(list []ast.Expression) {
+	for _, e := range list {
+		m.expr(e)
+	}
+}
+
+func (m *meter) properties(list []ast.Property) {
+	for _, p := range list {
+		m.expr(p)
+	}
+}
+
+func (m *meter) arrow(f *ast.ArrowFunctionLiteral) {
+	m.params(f.ParameterList)
+	switch b := f.Body.(type) {
+	case *ast.BlockStatement:
+		m.block(b, 1)
+	case *ast.ExpressionBody:
+		m.expr(b.Expression)
+		at := b.Expression.Idx0()
+		b.Expression = &ast.SequenceExpression{Sequence: []ast.Expression{m.call(1, at), b.Expression}}
+	}
+}
+
+func (m *meter) class(c *ast.ClassLiteral) {
+	if c == nil {
+		return
+	}
+	m.expr(c.SuperClass)
+	for _, el := range c.Body {
+		switch el := el.(type) {
+		case *ast.FieldDefinition:
+			m.expr(el.Key)
+			m.expr(el.Initializer)
+			// A function keeps the name of its field only while it is the
+			// whole initialiser; calling it is counted anyway.
+			if !absent(el.Initializer) && !anonymous(el.Initializer) {
+				el.Initializer = &ast.SequenceExpression{Sequence: []ast.Expression{m.call(1, el.Idx), el.Initializer}}
+			}
+		case *ast.MethodDefinition:
+			m.expr(el.Key)
+			m.function(el.Body)
+		case *ast.ClassStaticBlock:
+			m.block(el.Block, 1)
+		default:
+			m.fail(el.Idx0(), fmt.Sprintf("a class element of this kind (%T) is not supported", el))
+		}
+	}
+}
+
+func anonymous(e ast.Expression) bool {
+	switch e.(type) {
+	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral, *ast.ClassLiteral:
+		return true
+	}
+	return false
+}
+
+// absent covers typed nil pointers, which the parser leaves in some fields.
+func absent(e ast.Expression) bool {
+	if e == nil {
+		return true
+	}
+	v := reflect.ValueOf(e)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}

@@ -1,0 +1,273 @@
+package js
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/parser"
+	"github.com/dop251/goja/unistring"
+
+	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// The wrapper of every body. It adds no line, so that positions are the
+// author's; columns of the first line are corrected by len(opening).
+const (
+	opening = "(function($){return async function(){"
+	closing = "\n}})"
+)
+
+// A program is a compiled body. It is immutable and shared by calls.
+type program struct {
+	name    string
+	source  string
+	code    *goja.Program
+	charges []int    // amounts of the counter functions, in parameter order
+	outer   []string // bindings of the wrapper: the body declares them anew
+	inner   []string // bindings of the body's own function
+}
+
+// compile gives the compiled form of p, from the cache where it can.
+func (r *Runtime) compile(p worker.Program, statics []worker.Static) (*program, *worker.Failure) {
+	names := bindings(p.Params, statics)
+	key := p.ID + "\x00" + p.Name + "\x00" + strings.Join(names, "\x00")
+	if p.ID != "" {
+		if c, ok := r.cache.Get(key); ok && c.source == p.Source {
+			return c, nil
+		}
+	}
+	if len(p.Source) > r.opts.MaxSourceBytes {
+		return nil, &worker.Failure{Code: string(fault.ResourceLimit), Reason: "source",
+			Message: fmt.Sprintf("the code has %d bytes; at most %d are accepted", len(p.Source), r.opts.MaxSourceBytes)}
+	}
+	c, failure := compileBody(p.Name, p.Source, names)
+	if failure == nil && p.ID != "" {
+		r.cache.Add(key, c)
+	}
+	return c, failure
+}
+
+// bindings are the names that become identifiers, each once, params first.
+func bindings(params []string, statics []worker.Static) []string {
+	seen := map[string]bool{}
+	var out []string
+	add := func(n string) {
+		if bindable(n) && !seen[n] {
+			seen[n] = true
+			out = append(out, n)
+		}
+	}
+	for _, p := range params {
+		add(p)
+	}
+	for _, s := range statics {
+		add(s.Name)
+	}
+	return out
+}
+
+func compileBody(name, body string, names []string) (*program, *worker.Failure) {
+	if name == "" {
+		name = "tool.js"
+	}
+	if f := checkNesting(body); f != nil {
+		return nil, f
+	}
+	src := opening + body + closing
+	tree, err := parser.ParseFile(nil, name, src, 0, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, syntaxFailure(err)
+	}
+	wrapper, fn := shape(tree, len(body))
+	if fn == nil {
+		return nil, syntaxError("the braces of the code do not balance: it ends its own function", 0, 0)
+	}
+	meter := meter{file: tree.File, amounts: map[int]bool{}}
+	meter.function(fn)
+	if meter.failure != nil {
+		return nil, meter.failure
+	}
+	p := &program{name: name, source: body}
+	for n := range meter.amounts {
+		p.charges = append(p.charges, n)
+	}
+	sort.Ints(p.charges)
+
+	declared := lexical(fn.Body.List)
+	for _, n := range names {
+		if declared[n] {
+			p.outer = append(p.outer, n)
+		} else {
+			p.inner = append(p.inner, n)
+		}
+	}
+	wrapper.ParameterList.List = nil
+	for _, n := range p.charges {
+		bind(wrapper, counterName(n))
+	}
+	for _, n := range p.outer {
+		bind(wrapper, n)
+	}
+	for _, n := range p.inner {
+		bind(fn, n)
+	}
+	p.code, err = goja.CompileAST(tree, false)
+	if err != nil {
+		return nil, syntaxFailure(err)
+	}
+	return p, nil
+}
+
+func bind(fn *ast.FunctionLiteral, name string) {
+	id := &ast.Identifier{Name: unistring.NewFromString(name), Idx: fn.Idx0()}
+	fn.ParameterList.List = append(fn.ParameterList.List, &ast.Binding{Target: id})
+}
+
+// shape returns the wrapper and the body's function when the text parsed into
+// exactly that: one expression, one return, and the function ends at the brace
+// that the wrapper wrote. Anything else closed the function by itself.
+func shape(tree *ast.Program, bodyLen int) (wrapper, fn *ast.FunctionLiteral) {
+	if len(tree.Body) != 1 {
+		return nil, nil
+	}
+	stmt, ok := tree.Body[0].(*ast.ExpressionStatement)
+	if !ok {
+		return nil, nil
+	}
+	wrapper, ok = stmt.Expression.(*ast.FunctionLiteral)
+	if !ok || wrapper.Async || wrapper.Generator || len(wrapper.Body.List) != 1 {
+		return nil, nil
+	}
+	ret, ok := wrapper.Body.List[0].(*ast.ReturnStatement)
+	if !ok {
+		return nil, nil
+	}
+	fn, ok = ret.Argument.(*ast.FunctionLiteral)
+	end := file.Idx(len(opening) + bodyLen + len(closing) - len("}})") + 1)
+	if !ok || !fn.Async || fn.Generator || fn.Body.LeftBrace != file.Idx(len(opening)) || fn.Body.RightBrace != end {
+		return nil, nil
+	}
+	return wrapper, fn
+}
+
+// lexical are the names that let, const and class declare directly in list.
+func lexical(list []ast.Statement) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.LexicalDeclaration:
+			for _, b := range s.List {
+				targets(b.Target, out)
+			}
+		case *ast.ClassDeclaration:
+			if s.Class.Name != nil {
+				out[s.Class.Name.Name.String()] = true
+			}
+		}
+	}
+	return out
+}
+
+func targets(e ast.Expression, out map[string]bool) {
+	switch e := e.(type) {
+	case *ast.Identifier:
+		out[e.Name.String()] = true
+	case *ast.Binding:
+		targets(e.Target, out)
+	case *ast.AssignExpression:
+		targets(e.Left, out)
+	case *ast.ArrayPattern:
+		for _, el := range e.Elements {
+			targets(el, out)
+		}
+		targets(e.Rest, out)
+	case *ast.ObjectPattern:
+		for _, p := range e.Properties {
+			switch p := p.(type) {
+			case *ast.PropertyShort:
+				out[p.Name.Name.String()] = true
+			case *ast.PropertyKeyed:
+				targets(p.Value, out)
+			}
+		}
+		targets(e.Rest, out)
+	}
+}
+
+// start calls the body and returns its promise. It must run inside the
+// virtual machine.
+func (p *program) start(s *session) (goja.Value, error) {
+	wrapper, err := s.vm.RunProgram(p.code)
+	if err != nil {
+		return nil, err
+	}
+	values, err := s.bindingValues()
+	if err != nil {
+		return nil, err
+	}
+	args := make([]goja.Value, 0, len(p.charges)+len(p.outer))
+	for _, n := range p.charges {
+		args = append(args, s.vm.ToValue(s.charge(int64(n))))
+	}
+	for _, n := range p.outer {
+		args = append(args, orUndefined(values[n]))
+	}
+	call, _ := goja.AssertFunction(wrapper)
+	body, err := call(goja.Undefined(), args...)
+	if err != nil {
+		return nil, err
+	}
+	args = args[:0]
+	for _, n := range p.inner {
+		args = append(args, orUndefined(values[n]))
+	}
+	call, _ = goja.AssertFunction(body)
+	return call(goja.Undefined(), args...)
+}
+
+// bindingValues parses the arguments inside the virtual machine, which keeps
+// the order of members, and lays the static variables over them.
+func (s *session) bindingValues() (map[string]goja.Value, error) {
+	text := string(s.call.Args)
+	if strings.TrimSpace(text) == "" {
+		text = "{}"
+	}
+	v, err := s.native.jsonParse(goja.Undefined(), s.vm.ToValue(text))
+	if err != nil {
+		return nil, err
+	}
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return nil, errors.New("the arguments are not a JSON object")
+	}
+	if err := s.vm.GlobalObject().DefineDataProperty("args", obj, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+		return nil, err
+	}
+	values := map[string]goja.Value{}
+	own := map[string]bool{}
+	for _, n := range obj.GetOwnPropertyNames() {
+		own[n] = true
+	}
+	for _, n := range s.call.Program.Params {
+		if own[n] {
+			values[n] = obj.Get(n)
+		}
+	}
+	for _, st := range s.call.Statics {
+		values[st.Name] = s.vm.ToValue(st.Value)
+	}
+	return values, nil
+}
+
+func orUndefined(v goja.Value) goja.Value {
+	if v == nil {
+		return goja.Undefined()
+	}
+	return v
+}

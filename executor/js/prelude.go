@@ -1,0 +1,57 @@
+package js
+
+import (
+	_ "embed"
+	"sync"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+)
+
+//go:embed prelude.js
+var preludeSource string
+
+// library compiles one of our own scripts, once for the process.
+func library(name, source string) func() *goja.Program {
+	return sync.OnceValue(func() *goja.Program {
+		tree, err := parser.ParseFile(nil, name, source, 0, parser.WithDisableSourceMaps)
+		if err != nil {
+			panic(err)
+		}
+		p, err := goja.CompileAST(tree, false)
+		if err != nil {
+			panic(err)
+		}
+		return p
+	})
+}
+
+var preludeProgram = library("toolwarrant:prelude", preludeSource)
+
+// load runs a script that is one function expression and calls it.
+func (s *session) load(p *goja.Program, args ...goja.Value) goja.Value {
+	v, err := s.vm.RunProgram(p)
+	if err != nil {
+		panic(err)
+	}
+	fn, _ := goja.AssertFunction(v)
+	v, err = fn(goja.Undefined(), args...)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func (s *session) prelude() {
+	refuse := s.function("refuse", func(call goja.FunctionCall) goja.Value {
+		s.throwError("EvalError", call.Argument(0).String()+" is not available: code made at run time could not be counted; write the function out")
+		return nil
+	})
+	check := s.function("check", func(call goja.FunctionCall) goja.Value {
+		if msg := unsupportedPattern(call.Argument(0).String(), call.Argument(1).String()); msg != "" {
+			s.throwError("SyntaxError", msg)
+		}
+		return goja.Undefined()
+	})
+	s.load(preludeProgram(), s.vm.GlobalObject(), refuse, check)
+}
