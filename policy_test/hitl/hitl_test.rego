@@ -1,0 +1,81 @@
+# Who has to agree.
+package toolwarrant.hitl_test
+
+import rego.v2
+
+import data.toolwarrant.hitl
+import data.toolwarrant_test.fixture
+
+_levels := {
+	"L0": {},
+	"L3": {"fileRead": true},
+	"L4": {"fileWrite": true},
+	"L5": {"destructive": true},
+}
+
+_at(level, block) := fixture.tool({
+	"sandboxOverrides": object.union(fixture.no_overrides, _levels[level]),
+	"humanInTheLoop": block,
+})
+
+test_verdicts[note] if {
+	some note, tc in {
+		"absent at L0": ["L0", {}, "DISABLED", "default", "hitl-default", false],
+		"absent at L3": ["L3", {}, "REQUIRED", "default", "hitl-default", false],
+		"absent at L4": ["L4", {}, "REQUIRED", "default", "hitl-default", false],
+		"absent at L5": ["L5", {}, "REQUIRED", "default", "hitl-default", false],
+		"required at L0": ["L0", {"mode": "REQUIRED"}, "REQUIRED", "spec", "hitl-required", false],
+		"required at L5": ["L5", {"mode": "REQUIRED"}, "REQUIRED", "spec", "hitl-required", false],
+		"disabled at L0": ["L0", {"mode": "DISABLED"}, "DISABLED", "spec", "hitl-disabled", false],
+		"disabled at L4": ["L4", {"mode": "DISABLED"}, "DISABLED", "spec", "hitl-disabled", false],
+		"disabled at the floor": ["L5", {"mode": "DISABLED"}, "REQUIRED", "floor", "hitl-floor", false],
+		"auto at L0": ["L0", {"mode": "AUTO_APPROVE"}, "DISABLED", "spec", "hitl-auto-approve", true],
+		"auto at the threshold": ["L3", {"mode": "AUTO_APPROVE"}, "REQUIRED", "threshold", "hitl-threshold", false],
+		"auto above": ["L5", {"mode": "AUTO_APPROVE"}, "REQUIRED", "threshold", "hitl-threshold", false],
+		"unknown": ["L0", {"mode": "ASK_NICELY"}, "REQUIRED", "rule", "hitl-unknown-mode", false],
+		"lower case is unknown": ["L0", {"mode": "disabled"}, "REQUIRED", "rule", "hitl-unknown-mode", false],
+	}
+	verdict := hitl.verdict with input as _at(tc[0], tc[1])
+	verdict == {"mode": tc[2], "source": tc[3], "ruleId": tc[4], "autoApproved": tc[5]}
+}
+
+test_floor_below_the_threshold if {
+	verdict := hitl.verdict with input as _at("L3", {"mode": "AUTO_APPROVE"})
+		with data.toolwarrant.settings.hitl.threshold as "L5"
+		with data.toolwarrant.settings.hitl.floor as "L3"
+	verdict.mode == "REQUIRED"
+	verdict.source == "floor"
+}
+
+test_operator_requires[note] if {
+	some note, settings in {
+		"by name": {"requiredTools": {"probe"}, "requiredCategories": set()},
+		"by id": {"requiredTools": {"id-1"}, "requiredCategories": set()},
+		"by category": {"requiredTools": set(), "requiredCategories": {"MATH"}},
+	}
+	verdict := hitl.verdict with input as _at("L0", {"mode": "DISABLED"})
+		with data.toolwarrant.settings.hitl.requiredTools as settings.requiredTools
+		with data.toolwarrant.settings.hitl.requiredCategories as settings.requiredCategories
+	verdict == {"mode": "REQUIRED", "source": "rule", "ruleId": "hitl-operator-rule", "autoApproved": false}
+}
+
+test_prompt[note] if {
+	some note, tc in {
+		"default": [{}, "[risk L0] Run '{toolName}' with arguments {args}?"],
+		"of the tool": [{"promptTemplate": "Sure?"}, "[risk L0] Sure?"],
+		"blank": [{"promptTemplate": " \t"}, "[risk L0] Run '{toolName}' with arguments {args}?"],
+	}
+	prompt := hitl.prompt with input as _at("L0", tc[0])
+	prompt == tc[1]
+}
+
+test_requirement_is_complete if {
+	requirement := hitl.requirement with input as fixture.plain
+	object.keys(requirement) == {
+		"mode", "source", "ruleId", "autoApproved", "prompt",
+		"channels", "approvers", "expirySeconds", "outOfBandExpirySeconds",
+	}
+	requirement.channels == ["input_required", "elicitation", "terminal", "out_of_band"]
+	requirement.expirySeconds == 120
+	requirement.outOfBandExpirySeconds == 900
+}

@@ -1,0 +1,207 @@
+# The risk table: every signal, with the level that it gives.
+package toolwarrant.risk_test
+
+import rego.v2
+
+import data.toolwarrant.risk
+import data.toolwarrant_test.fixture
+
+test_levels[note] if {
+	some note, tc in {
+		"default posture": {"set": {}, "level": "L0", "ids": set()},
+		"explicit falses": {
+			"set": {"fileRead": false, "fileWrite": false, "networkMode": "blocked", "destructive": false},
+			"level": "L0",
+			"ids": set(),
+		},
+		"allowlist with hosts": {
+			"set": {"networkMode": "allowlist", "hostsAllow": {"api.upbit.com"}},
+			"level": "L3",
+			"ids": {"network-allowlist"},
+		},
+		"allowlist without hosts": {
+			"set": {"networkMode": "allowlist"},
+			"level": "L3",
+			"ids": {"network-allowlist"},
+		},
+		"allowlist with a wildcard": {
+			"set": {"networkMode": "allowlist", "hostsAllow": {"*", "a.example"}},
+			"level": "L4",
+			"ids": {"network-allowlist", "network-wildcard"},
+		},
+		"hosts outside allowlist mode": {"set": {"hostsAllow": {"*"}}, "level": "L0", "ids": set()},
+		"strict": {"set": {"networkMode": "strict"}, "level": "L3", "ids": {"network-strict"}},
+		"open": {"set": {"networkMode": "open"}, "level": "L4", "ids": {"network-open"}},
+		"file read": {"set": {"fileRead": true}, "level": "L3", "ids": {"file-read"}},
+		"file write": {"set": {"fileWrite": true}, "level": "L4", "ids": {"file-write"}},
+		"file read and write": {
+			"set": {"fileRead": true, "fileWrite": true},
+			"level": "L4",
+			"ids": {"file-write"},
+		},
+		"destructive": {"set": {"destructive": true}, "level": "L5", "ids": {"destructive"}},
+	}
+	result := {"level": risk.level, "ids": {s.id | some s in risk.signals}} with input as fixture.overriding(tc.set)
+	result == {"level": tc.level, "ids": tc.ids}
+}
+
+test_removed_denies[note] if {
+	some note, tc in {
+		"one": {"remove": {"java.lang.Thread"}, "level": "L3", "ids": {"deny-removed"}},
+		"two": {
+			"remove": {"java.lang.Thread", "java.lang.ThreadGroup"},
+			"level": "L3",
+			"ids": {"deny-removed"},
+		},
+		"three": {
+			"remove": {"java.lang.Thread", "java.lang.ThreadGroup", "java.util.spi.*"},
+			"level": "L4",
+			"ids": {"deny-removed-many"},
+		},
+		"not on the list": {"remove": {"java.lang.Nothing", "java.lang.*"}, "level": "L0", "ids": set()},
+		"Class": {
+			"remove": {"java.lang.Class"},
+			"level": "L4",
+			"ids": {"deny-removed", "deny-removed-reflection"},
+		},
+		"ClassLoader": {
+			"remove": {"java.lang.ClassLoader"},
+			"level": "L4",
+			"ids": {"deny-removed", "deny-removed-reflection"},
+		},
+		"invoke": {
+			"remove": {"java.lang.invoke.*"},
+			"level": "L4",
+			"ids": {"deny-removed", "deny-removed-reflection"},
+		},
+		"reflect": {
+			"remove": {"java.lang.reflect.*"},
+			"level": "L4",
+			"ids": {"deny-removed", "deny-removed-reflection"},
+		},
+		"ServiceLoader": {
+			"remove": {"java.util.ServiceLoader"},
+			"level": "L4",
+			"ids": {"deny-removed", "deny-removed-reflection"},
+		},
+		"System": {
+			"remove": {"java.lang.System"},
+			"level": "L5",
+			"ids": {"deny-removed", "deny-removed-critical"},
+		},
+		"Runtime": {
+			"remove": {"java.lang.Runtime"},
+			"level": "L5",
+			"ids": {"deny-removed", "deny-removed-critical"},
+		},
+		"Process": {
+			"remove": {"java.lang.Process"},
+			"level": "L5",
+			"ids": {"deny-removed", "deny-removed-critical"},
+		},
+		"ProcessBuilder": {
+			"remove": {"java.lang.ProcessBuilder"},
+			"level": "L5",
+			"ids": {"deny-removed", "deny-removed-critical"},
+		},
+	}
+	tested := fixture.overriding({"removeDenyClasses": tc.remove})
+	result := {"level": risk.level, "ids": {s.id | some s in risk.signals}} with input as tested
+	result == {"level": tc.level, "ids": tc.ids}
+}
+
+test_added_allows[class] if {
+	some class, tc in {
+		"java.lang.*": {"level": "L0", "id": null},
+		"java.lang.System": {"level": "L5", "id": "allow-critical"},
+		"java.lang.Runtime": {"level": "L5", "id": "allow-critical"},
+		"java.lang.Process": {"level": "L5", "id": "allow-critical"},
+		"java.lang.ProcessHandle": {"level": "L5", "id": "allow-critical"},
+		"java.lang.ProcessBuilder": {"level": "L5", "id": "allow-critical"},
+		"java.io.FileWriter": {"level": "L5", "id": "allow-file-write"},
+		"java.io.FileOutputStream": {"level": "L5", "id": "allow-file-write"},
+		"java.io.RandomAccessFile": {"level": "L5", "id": "allow-file-write"},
+		"java.nio.channels.FileChannel": {"level": "L5", "id": "allow-file-write"},
+		"java.lang.Class": {"level": "L4", "id": "allow-reflection"},
+		"java.lang.reflect.Method": {"level": "L4", "id": "allow-reflection"},
+		"java.lang.invoke.MethodHandles": {"level": "L4", "id": "allow-reflection"},
+		"java.lang.reflect.*": {"level": "L4", "id": "allow-reflection"},
+		"java.net.http.HttpClient": {"level": "L4", "id": "allow-network"},
+		"java.net.http.*": {"level": "L4", "id": "allow-network"},
+		"java.net.Socket": {"level": "L4", "id": "allow-network"},
+		"java.net.URL": {"level": "L4", "id": "allow-network"},
+		"java.net.URLConnection": {"level": "L4", "id": "allow-network"},
+		"java.net.HttpURLConnection": {"level": "L4", "id": "allow-network"},
+		"java.nio.channels.SocketChannel": {"level": "L4", "id": "allow-network"},
+		"javax.net.ssl.SSLContext": {"level": "L4", "id": "allow-network"},
+		"org.jsoup.Jsoup": {"level": "L4", "id": "allow-network"},
+		"java.io.File": {"level": "L4", "id": "allow-file-read"},
+		"java.io.FileReader": {"level": "L4", "id": "allow-file-read"},
+		"java.io.FileInputStream": {"level": "L4", "id": "allow-file-read"},
+		"java.nio.file.Files": {"level": "L4", "id": "allow-file-read"},
+		"java.nio.file.Path": {"level": "L4", "id": "allow-file-read"},
+		"java.nio.file.Paths": {"level": "L4", "id": "allow-file-read"},
+		"java.io.Filer": {"level": "L3", "id": "allow-other"},
+		"com.example.Thing": {"level": "L3", "id": "allow-other"},
+		"com.example.*": {"level": "L3", "id": "allow-other"},
+		"java.io.*": {"level": "L5", "id": "allow-file-write"},
+		"java.nio.*": {"level": "L5", "id": "allow-file-write"},
+		"java.nio.channels.*": {"level": "L5", "id": "allow-file-write"},
+		"java.nio.file.*": {"level": "L4", "id": "allow-file-read"},
+		"java.net.*": {"level": "L4", "id": "allow-network"},
+		"java.*": {"level": "L5", "id": "allow-critical"},
+		"javax.*": {"level": "L4", "id": "allow-network"},
+		"org.*": {"level": "L4", "id": "allow-network"},
+	}
+	tested := fixture.overriding({"addAllowClasses": {class}})
+	result := {"level": risk.level, "ids": {s.id | some s in risk.signals}} with input as tested
+	result.level == tc.level
+	_named(result.ids, tc.id)
+}
+
+_named(ids, null) if count(ids) == 0
+
+_named(ids, id) if id in ids
+
+test_message_names_the_cause if {
+	messages := {s.message | some s in risk.signals} with input as fixture.overriding({
+		"networkMode": "allowlist",
+		"hostsAllow": {"b.example", "a.example"},
+	})
+	messages == {"may reach the listed hosts: a.example, b.example"}
+}
+
+test_several_kinds_at_once if {
+	ids := {s.id | some s in risk.signals} with input as fixture.overriding({"addAllowClasses": {
+		"java.io.*",
+		"com.example.Thing",
+	}})
+	ids == {"allow-file-read", "allow-file-write", "allow-other"}
+}
+
+test_an_added_and_removed_allow_still_counts if {
+	tested := fixture.overriding({
+		"addAllowClasses": {"com.example.Thing"},
+		"removeAllowClasses": {"com.example.Thing"},
+	})
+	risk.level == "L3" with input as tested
+}
+
+test_an_allow_of_a_profile_counts if {
+	widened := fixture.baseline.allowClasses | {"java.net.URL"}
+	risk.level == "L4" with input as fixture.folded(fixture.plain, {"allowClasses": widened})
+}
+
+test_a_private_host_is_at_least_l4[note] if {
+	some note, tc in {
+		"named": {"hosts": {"db.internal"}, "level": "L4"},
+		"named with port": {"hosts": {"db.internal:8080"}, "level": "L4"},
+		"not named": {"hosts": {"api.example"}, "level": "L3"},
+		"by a wildcard, which does not open it": {"hosts": {"*.internal"}, "level": "L3"},
+	}
+	tested := fixture.operated(
+		fixture.overriding({"networkMode": "allowlist", "hostsAllow": tc.hosts}),
+		{"privateHosts": {"db.internal": {"db.internal:8080"}, "db.internal:8080": {"db.internal:8080"}}},
+	)
+	risk.level == tc.level with input as tested
+}

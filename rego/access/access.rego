@@ -1,0 +1,101 @@
+# METADATA
+# title: Access
+# description: |
+#   Who may see a tool and who may call it. Out of the box everyone may see
+#   and call everything that is served; rules in settings.access take away.
+#   Nothing that `visible` reaches may read the arguments or the time: the
+#   engine checks that when the policy is activated.
+package toolwarrant.access
+
+import rego.v2
+
+import data.toolwarrant.risk
+
+# METADATA
+# title: The caller may see the tool
+# entrypoint: true
+# labels:
+#   id: access-visible
+visible := count(_hiding) == 0
+
+# METADATA
+# title: The caller may call the tool
+# labels:
+#   id: access-callable
+callable := count(reasons) == 0
+
+# METADATA
+# title: Why the tool may not be called
+# labels:
+#   id: access-reasons
+reasons := _hiding | _denying
+
+# METADATA
+# title: A rule hides the tool
+# labels:
+#   id: access-hide
+_hiding contains _reason(rule) if {
+	some rule in data.toolwarrant.settings.access.rules
+	object.get(rule, "effect", "hide") != "deny"
+	_applies(rule)
+}
+
+# METADATA
+# title: A rule denies the call
+# labels:
+#   id: access-deny
+_denying contains _reason(rule) if {
+	some rule in data.toolwarrant.settings.access.rules
+	rule.effect == "deny"
+	_applies(rule)
+	_any(rule, "origins", {input.call.origin})
+}
+
+# METADATA
+# title: The level is above what may be called
+# labels:
+#   id: max-risk-level
+_denying contains {
+	"id": "max-risk-level",
+	"message": sprintf("the tool is %s, and nothing above %s may be called here", [
+		risk.level,
+		data.toolwarrant.settings.access.maxRiskLevel,
+	]),
+	"path": "/riskLevel",
+} if {
+	risk.level > data.toolwarrant.settings.access.maxRiskLevel
+}
+
+# METADATA
+# title: Every selector of a rule matches
+# description: A selector that is absent or empty matches anything.
+# labels:
+#   id: access-applies
+_applies(rule) if {
+	_any(rule, "tools", {input.tool.name, input.tool.toolId})
+	_any(rule, "categories", {input.tool.category})
+	_any(rule, "tags", input.tool.tags)
+	_any(rule, "subjects", {input.principal.subject})
+	_any(rule, "groups", input.principal.groups)
+}
+
+# METADATA
+# title: A selector is absent, empty, or names one of the values
+# labels:
+#   id: access-any
+_any(rule, selector, _) if count(object.get(rule, selector, [])) == 0
+
+_any(rule, selector, values) if {
+	some value in rule[selector]
+	value in values
+}
+
+# METADATA
+# title: What a rule says to the caller
+# labels:
+#   id: access-reason
+_reason(rule) := {
+	"id": object.get(rule, "id", "access-rule"),
+	"message": object.get(rule, "message", "the policy of this installation does not let you call this tool"),
+	"path": object.get(rule, "path", ""),
+}

@@ -1,0 +1,35 @@
+# METADATA
+# title: Decision
+# description: |
+#   The entry point. One object answers one question: may this caller run this
+#   tool with these arguments, under which limits, and who has to agree.
+#   Every part has to be defined. A part that is not leaves the whole decision
+#   undefined, which the engine treats as a refusal.
+package toolwarrant
+
+import rego.v2
+
+import data.toolwarrant.access
+import data.toolwarrant.effective
+import data.toolwarrant.hitl
+import data.toolwarrant.limits
+import data.toolwarrant.log
+import data.toolwarrant.risk
+
+# METADATA
+# title: The decision object
+# entrypoint: true
+# labels:
+#   id: decision
+decision := {
+	"violations": effective.violations,
+	"allow": access.callable,
+	"reasons": access.reasons,
+	"effectivePolicy": effective.policy,
+	"riskLevel": risk.level,
+	"riskSignals": risk.signals,
+	"humanInTheLoop": hitl.requirement,
+	"limits": limits.rates,
+	"isolation": limits.isolation,
+	"mask": log.mask,
+}

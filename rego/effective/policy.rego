@@ -1,0 +1,51 @@
+# METADATA
+# title: Effective policy
+# description: |
+#   What the executor enforces, and all that it enforces.
+#   To narrow by caller, arguments or time, intersect here. The engine compares
+#   the result with `folded`, the policy of the layers alone, and refuses a
+#   decision that is wider in any dimension.
+package toolwarrant.effective
+
+import rego.v2
+
+# METADATA
+# title: The policy in force for this call
+# labels:
+#   id: effective-policy
+policy := folded
+
+# METADATA
+# title: The policy of the layers, whoever calls
+# labels:
+#   id: effective-folded
+folded := {
+	"allowClasses": allow_classes,
+	"denyClasses": deny_classes,
+	"network": {
+		"mode": network_mode,
+		"hosts": hosts,
+		"hostsDeny": input.folded.network.hostsDeny,
+		"ports": input.folded.network.ports,
+		"privateHosts": private_hosts,
+	},
+	"fs": {
+		"read": file_read,
+		"write": file_write,
+		"basePath": base_path,
+	},
+	"env": env,
+	"maxStatements": min({input.folded.maxStatements, data.toolwarrant.settings.limits.ceilings.maxStatements}),
+	"timeoutSeconds": min({input.folded.timeoutSeconds, data.toolwarrant.settings.limits.ceilings.timeoutSeconds}),
+	"maxMemoryBytes": min({input.folded.maxMemoryBytes, data.toolwarrant.settings.limits.ceilings.maxMemoryBytes}),
+	"maxOutputBytes": min({input.folded.maxOutputBytes, data.toolwarrant.settings.limits.ceilings.maxOutputBytes}),
+	"maxLogLines": min({input.folded.maxLogLines, data.toolwarrant.settings.limits.ceilings.maxLogLines}),
+}
+
+# METADATA
+# title: What the layers make of a tool
+# description: Evaluated once per tool and policy, before any caller is known.
+# entrypoint: true
+# labels:
+#   id: effective-plan
+plan := {"folded": folded, "violations": violations}

@@ -1,0 +1,40 @@
+# Signals of added allows.
+package toolwarrant.risk
+
+import rego.v2
+
+# METADATA
+# title: Critical classes allowed
+# labels:
+#   id: allow-critical
+detected["allow-critical"] := added_kinds.critical
+
+# METADATA
+# title: File-writing classes allowed
+# labels:
+#   id: allow-file-write
+detected["allow-file-write"] := added_kinds["file-write"]
+
+# METADATA
+# title: Reflection allowed
+# labels:
+#   id: allow-reflection
+detected["allow-reflection"] := added_kinds.reflection
+
+# METADATA
+# title: Network classes allowed
+# labels:
+#   id: allow-network
+detected["allow-network"] := added_kinds.network
+
+# METADATA
+# title: File-reading classes allowed
+# labels:
+#   id: allow-file-read
+detected["allow-file-read"] := added_kinds["file-read"]
+
+# METADATA
+# title: Other classes allowed
+# labels:
+#   id: allow-other
+detected["allow-other"] := added_other if count(added_other) > 0

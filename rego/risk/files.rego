@@ -1,0 +1,27 @@
+# File signals.
+package toolwarrant.risk
+
+import rego.v2
+
+import data.toolwarrant.effective
+
+# METADATA
+# title: Reading files
+# labels:
+#   id: file-read
+detected["file-read"] := set() if {
+	effective.file_read
+	not effective.file_write
+}
+
+# METADATA
+# title: Writing files
+# labels:
+#   id: file-write
+detected["file-write"] := set() if effective.file_write
+
+# METADATA
+# title: Declared destructive
+# labels:
+#   id: destructive
+detected["destructive"] := set() if input.tool.sandboxOverrides.destructive
