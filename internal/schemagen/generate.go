@@ -18,9 +18,10 @@ const base = "https://toolwarrant.dev/schemas/"
 
 // entry is one row of #Schemas.
 type entry struct {
-	Definition string `json:"definition"`
-	Title      string `json:"title"`
-	Defaults   string `json:"defaults"`
+	Definition string   `json:"definition"`
+	Title      string   `json:"title"`
+	Defaults   string   `json:"defaults"`
+	Open       []string `json:"open"`
 }
 
 // Generate gives the content of every schema file by its name. It depends on
@@ -91,6 +92,9 @@ func schema(pkg cue.Value, name string, row entry) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if err := dec.Decode(&doc); err != nil {
+		return nil, err
+	}
+	if err := loosen(doc, row.Open); err != nil {
 		return nil, err
 	}
 	bounds(pkg, row.Definition, doc)

@@ -44,6 +44,19 @@ func addBounds(v cue.Value, into map[string]any) {
 	}
 }
 
+// loosen leaves nothing of a definition but its description.
+func loosen(doc map[string]any, names []string) error {
+	defs, _ := doc["$defs"].(map[string]any)
+	for _, name := range names {
+		d, ok := defs[strings.TrimPrefix(name, "#")].(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s is to be left open and is not used", name)
+		}
+		maps.DeleteFunc(d, func(keyword string, _ any) bool { return keyword != "description" })
+	}
+	return nil
+}
+
 // simplify rewrites two shapes of the encoder into shorter ones of the same
 // meaning, so that a validator reports one error at the value instead of one
 // per branch:
