@@ -1,0 +1,9 @@
+//go:build unix
+
+package filesystem
+
+import "syscall"
+
+// openFlags keep an opening from waiting for the other end of a named pipe
+// that took the place of a file.
+const openFlags = syscall.O_NONBLOCK
