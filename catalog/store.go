@@ -5,6 +5,23 @@
 // It owns state.json (what passed its Local Pass, and whether it is exposed),
 // presets and the include/exclude rules. It does not decide who may call a
 // tool: that is policy.
+//
+// # What it defends
+//
+// A tool is served only if it is exactly what somebody vouched for. A bundled
+// tool has to match the digest in manifest.json. A tool under the home has to
+// match the digest that passed its Local Pass, so that an edit makes it a
+// draft again. An operator folder is trusted by the operator who named it. No
+// user tool can take the name or the id of a bundled one, and two user tools
+// cannot serve under one name. What cannot be read is named in Findings and
+// is not served; a state file that cannot be read stops the catalog.
+//
+// It does not defend against somebody who can write state.json: that file is
+// as trusted as the keys beside it.
+//
+// # Who may import it
+//
+// The executor and everything above it. It imports package spec and leaves.
 package catalog
 
 import (
@@ -33,6 +50,13 @@ const (
 	StateDraft               State = "DRAFT"
 	StateMissingRequirements State = "MISSING_REQUIREMENTS"
 	StateTestFailed          State = "TEST_FAILED"
+)
+
+// The values of Pass.Exposure.
+const (
+	ExposureExposed = "exposed" // served when the tool is ACTIVE
+	ExposureHidden  = "hidden"  // ACTIVE for the command line, not served
+	ExposureDraft   = "draft"   // taken out of service
 )
 
 // Tool is one catalog entry. It is immutable; a change makes a new one.

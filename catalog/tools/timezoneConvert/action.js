@@ -37,7 +37,10 @@ try {
     second: "2-digit",
     hour12: false,
   });
-} catch {
+} catch (error) {
+  if (!(error instanceof RangeError)) {
+    throw error;
+  }
   throw new Error(
     `unknown time zone "${toTimeZone}"; use an IANA name such as Asia/Seoul`,
   );

@@ -1,0 +1,118 @@
+package catalog
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path"
+	"slices"
+	"sync"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec"
+)
+
+// bundle is the embedded catalog, parsed. Its content never changes, so one
+// is shared by every Catalog of the process.
+type bundle struct {
+	docs       []document // by folder name
+	presets    presetFile
+	vocabulary Vocabulary
+	findings   []*fault.Error
+}
+
+// document is one spec with where it comes from, before anything is known
+// about its state.
+type document struct {
+	spec     *spec.Spec
+	source   Source
+	path     string // "" for a bundled one
+	pinned   bool   // ACTIVE needs a pass of exactly this digest
+	env      []string
+	tampered string // why a bundled document is not what the manifest says
+}
+
+var builtins = sync.OnceValues(func() (*bundle, error) { return readBundle(bundledFiles) })
+
+// readBundle parses the bundled catalog. A tool that cannot be read or that
+// differs from its manifest becomes a finding; broken data files are errors.
+func readBundle(fsys fs.FS) (*bundle, error) {
+	b := &bundle{}
+	var m manifest
+	if err := readData(fsys, "manifest.json", &m, func() int { return m.Version }); err != nil {
+		return nil, err
+	}
+	if err := readData(fsys, "presets.json", &b.presets, func() int { return b.presets.Version }); err != nil {
+		return nil, err
+	}
+	if err := readData(fsys, "vocabulary.json", &b.vocabulary, func() int { return b.vocabulary.Version }); err != nil {
+		return nil, err
+	}
+	dirs, err := fs.ReadDir(fsys, "tools")
+	if err != nil {
+		return nil, fault.New(fault.Internal, "catalog-data", "the bundled catalog has no tools").Because(err)
+	}
+	for _, dir := range dirs {
+		s, errs := readFolder(fsys, path.Join("tools", dir.Name()))
+		if len(errs) > 0 {
+			b.findings = append(b.findings, errs...)
+			continue
+		}
+		d := document{spec: s, source: SourceBuiltin}
+		entry, listed := m.Tools[s.Name]
+		switch {
+		case s.Name != dir.Name():
+			d.tampered = "its folder is called " + dir.Name()
+		case !listed:
+			d.tampered = "the manifest does not list it"
+		case entry.Digest != s.Digest():
+			d.tampered = "its digest is " + s.Digest() + ", the manifest says " + entry.Digest
+		default:
+			d.env = slices.Clone(entry.Env)
+		}
+		if d.tampered != "" {
+			b.findings = append(b.findings, fault.New(fault.Security, "manifest-mismatch",
+				"the bundled tool %q is not served: %s; install toolwarrant anew from a trusted source", s.Name, d.tampered).
+				At(path.Join("tools", dir.Name(), "spec.json"), "", 0, 0))
+		}
+		b.docs = append(b.docs, d)
+	}
+	return b, nil
+}
+
+// readFolder reads spec.json and action.js of one folder of fsys as the
+// document that the pair stands for.
+func readFolder(fsys fs.FS, dir string) (*spec.Spec, []*fault.Error) {
+	file := path.Join(dir, "spec.json")
+	raw, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, []*fault.Error{unreadable(file, err)}
+	}
+	code, err := fs.ReadFile(fsys, path.Join(dir, "action.js"))
+	if err != nil {
+		return nil, []*fault.Error{unreadable(path.Join(dir, "action.js"), err)}
+	}
+	return spec.Parse(file, joinCode(raw, string(code)))
+}
+
+// joinCode puts code into a spec object as its last member, so that every
+// position in the object stays what it was. What is not an object comes back
+// as it is, for the parser to refuse.
+func joinCode(object []byte, code string) []byte {
+	end := len(object) - 1
+	for end >= 0 && object[end] != '}' {
+		end--
+	}
+	if end < 0 {
+		return object
+	}
+	encoded, err := json.Marshal(code)
+	if err != nil {
+		return object // cannot happen: a string always has a JSON form
+	}
+	joined := append(slices.Clone(object[:end]), `,"code":`...)
+	return append(append(joined, encoded...), '}')
+}
+
+func unreadable(file string, err error) *fault.Error {
+	return fault.New(fault.Usage, "unreadable", "%s cannot be read", file).At(file, "", 0, 0).Because(err)
+}

@@ -1,0 +1,120 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec"
+)
+
+// SetPass implements Store. A pass without exposure keeps the one that the
+// tool had, and a draft becomes exposed. The state file is read anew under
+// the lock, so that what other processes recorded is kept.
+//
+// A pass makes a bundled tool ACTIVE only if preset and rules choose it: for
+// bundled tools the state file narrows and never widens.
+func (c *Catalog) SetPass(ctx context.Context, toolID string, pass *Pass) error {
+	if c.options.Home == "" {
+		return fault.New(fault.Usage, "no-home", "without a home folder no state can be kept; name one with --home")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.content.Load().byID[toolID]; !known {
+		return notFound(toolID)
+	}
+	return locked(ctx, userDir(c.options.Home), func() error {
+		st, err := readState(c.statePath())
+		if err != nil {
+			return err
+		}
+		st.Tools[toolID] = nextPass(st.Tools[toolID], pass, c.now())
+		if err := st.write(c.statePath()); err != nil {
+			return err
+		}
+		c.state = st
+		c.publish()
+		return nil
+	})
+}
+
+// nextPass is what the state file says after old was followed by pass.
+func nextPass(old Pass, pass *Pass, now time.Time) Pass {
+	now = now.UTC().Truncate(time.Millisecond)
+	if pass == nil {
+		if old.PassedDigest == "" {
+			old = Pass{PassedDigest: noDigest, Mode: "live", Runtime: "none", PolicyRevision: "none"}
+		}
+		old.At, old.Exposure = now, ExposureDraft
+		return old
+	}
+	next := *pass
+	if next.At.IsZero() {
+		next.At = now
+	}
+	if next.Exposure == "" {
+		next.Exposure = ExposureExposed
+		if old.Exposure == ExposureHidden {
+			next.Exposure = ExposureHidden
+		}
+	}
+	return next
+}
+
+// WriteSpec puts edited, which was made from t.Spec, in its place on disk, in
+// one atomic step. It serves tools of the catalog and documents outside it
+// alike; bundled tools are refused. A document that somebody changed since t
+// was read is left as it is: the edit was made from another text, and a pass
+// was earned by another code. It does not record a pass.
+func (c *Catalog) WriteSpec(ctx context.Context, t *Tool, edited *spec.Spec) error {
+	if t.Source == SourceBuiltin || t.Path == "" {
+		return fault.New(fault.Usage, "read-only",
+			"the tool %q is bundled and cannot be changed; copy it under another name and toolId", t.Spec.Name)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change := func() error {
+		if err := unchanged(t); err != nil {
+			return err
+		}
+		if err := edited.Save(t.Path); err != nil {
+			return err
+		}
+		c.replace(t, edited)
+		return nil
+	}
+	if c.options.Home == "" {
+		return change()
+	}
+	return locked(ctx, userDir(c.options.Home), change)
+}
+
+// unchanged makes sure that the document of t is on disk as t has it.
+func unchanged(t *Tool) error {
+	loaded, err := spec.Load(t.Path)
+	if err != nil {
+		return err
+	}
+	for _, l := range loaded {
+		if l.Spec != nil && l.Spec.ToolID == t.Spec.ToolID &&
+			l.Spec.Code == t.Spec.Code && bytes.Equal(l.Spec.Bytes(), t.Spec.Bytes()) {
+			return nil
+		}
+	}
+	return fault.New(fault.LocalPassFailed, "changed-on-disk",
+		"%s was changed since it was read; nothing was written, try again with the new content", t.Path).At(t.Path, "", 0, 0)
+}
+
+// replace shows edited in place of t, if t is of this catalog; c.mu is held.
+func (c *Catalog) replace(t *Tool, edited *spec.Spec) {
+	for i := range c.docs {
+		if c.docs[i].path == t.Path && c.docs[i].spec.ToolID == t.Spec.ToolID {
+			docs := append([]document(nil), c.docs...)
+			docs[i].spec = edited
+			c.docs = docs
+			c.publish()
+			return
+		}
+	}
+}

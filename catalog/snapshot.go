@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/toolwarrant/toolwarrant/digest"
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// snapshot is the whole content of a catalog at one moment. It is immutable
+// but for the remembered answers about missing requirements.
+type snapshot struct {
+	entries  []*entry // by name, then by order of loading
+	tools    []*Tool  // the same, as List gives them when nothing is missing
+	byName   map[string]*entry
+	byID     map[string]*entry
+	findings []*fault.Error
+	digest   string
+	// dynamic are the entries whose state depends on the secrets of the moment.
+	dynamic []*entry
+}
+
+// entry is one tool with what only the catalog knows about it.
+type entry struct {
+	tool    *Tool
+	exposed bool
+	hidden  string // why an ACTIVE tool is not exposed
+
+	lacking atomic.Pointer[Tool] // the last MISSING_REQUIREMENTS variant
+}
+
+// build joins documents, state and rules. Its outcome depends on nothing
+// else, and on the order of docs only where two of them want the same name.
+func build(b *bundle, docs []document, st state, rules chooser, found []*fault.Error) *snapshot {
+	s := &snapshot{byName: map[string]*entry{}, byID: map[string]*entry{}}
+	s.findings = append(append(s.findings, b.findings...), found...)
+	reserved := map[string]string{} // folded name or id of a bundled tool -> its name
+	for i := range b.docs {
+		d := &b.docs[i]
+		reserved[fold(d.spec.Name)], reserved[fold(d.spec.ToolID)] = d.spec.Name, d.spec.Name
+		s.add(d, bundledEntry(d, st, rules))
+	}
+	active := map[string]*document{} // who serves under a folded name
+	for i := range docs {
+		d := &docs[i]
+		if why := squat(d, reserved, s.byID); why != "" {
+			s.findings = append(s.findings, conflict(d, why))
+			continue
+		}
+		e := userEntry(d, st, rules)
+		if e.tool.State == StateActive {
+			if first, taken := active[fold(d.spec.Name)]; taken {
+				why := fmt.Sprintf("the name %q is taken by the tool in %s; rename one or make it a draft", d.spec.Name, first.path)
+				s.findings = append(s.findings, conflict(d, why))
+				e.tool.State, e.tool.Why, e.exposed = StateDraft, why, false
+			} else {
+				active[fold(d.spec.Name)] = d
+			}
+		}
+		s.add(d, e)
+	}
+	s.finish()
+	return s
+}
+
+// squat says why a user tool may not be in the catalog at all: it claims a
+// name or an id by which another tool is known.
+func squat(d *document, reserved map[string]string, byID map[string]*entry) string {
+	if owner, ok := reserved[fold(d.spec.Name)]; ok {
+		return fmt.Sprintf("the name %q belongs to the bundled tool %q; choose another", d.spec.Name, owner)
+	}
+	if owner, ok := reserved[fold(d.spec.ToolID)]; ok {
+		return fmt.Sprintf("the toolId %q belongs to the bundled tool %q; a copy needs an id of its own", d.spec.ToolID, owner)
+	}
+	if other, ok := byID[d.spec.ToolID]; ok {
+		return fmt.Sprintf("the toolId %q belongs to the tool in %s; a copy needs an id of its own", d.spec.ToolID, other.tool.Path)
+	}
+	return ""
+}
+
+func conflict(d *document, why string) *fault.Error {
+	return fault.New(fault.SpecInvariant, "name-conflict", "%s", why).At(d.path, "", 0, 0)
+}
+
+// fold is the form in which names are compared: two that a person would
+// confuse by case are one.
+func fold(s string) string { return strings.ToLower(s) }
+
+func bundledEntry(d *document, st state, rules chooser) *entry {
+	e := &entry{tool: &Tool{Spec: d.spec, Source: d.source, State: StateDraft, Env: d.env}}
+	chosen, why := rules.chosen(d)
+	exposure := st.Tools[d.spec.ToolID].Exposure
+	switch {
+	case d.tampered != "":
+		e.tool.Why = "it is not the tool that this build vouches for: " + d.tampered
+	case d.spec.Draft:
+		e.tool.Why = "its document says draft"
+	case exposure == ExposureDraft:
+		e.tool.Why = takenOut(d)
+	case !chosen:
+		e.tool.Why = why
+	default:
+		e.tool.State = StateActive
+		e.expose(exposure)
+	}
+	return e
+}
+
+func userEntry(d *document, st state, rules chooser) *entry {
+	e := &entry{tool: &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft}}
+	pass, passed := st.Tools[d.spec.ToolID]
+	switch {
+	case d.spec.Draft:
+		e.tool.Why = "its document says draft; publish it with: toolwarrant catalog publish " + d.spec.Name
+	case pass.Exposure == ExposureDraft:
+		e.tool.Why = takenOut(d)
+	case d.pinned && !passed:
+		e.tool.Why = "it has not passed its test here; publish it with: toolwarrant catalog publish " + d.spec.Name
+	case d.pinned && pass.PassedDigest != d.spec.Digest():
+		e.tool.Why = "it was changed after it passed its test; publish it with: toolwarrant catalog publish " + d.spec.Name
+	default:
+		e.tool.State = StateActive
+		e.expose(pass.Exposure)
+		if rule := rules.exclude.match(d); rule != "" && e.exposed {
+			e.exposed, e.hidden = false, "excluded by "+rule
+		}
+	}
+	return e
+}
+
+func takenOut(d *document) string {
+	return "it was taken out of service; publish it with: toolwarrant catalog publish " + d.spec.Name
+}
+
+func (e *entry) expose(exposure string) {
+	e.exposed = exposure != ExposureHidden
+	if !e.exposed {
+		e.hidden = "it is marked hidden in state.json"
+	}
+}
+
+// add files e under its name and id. A name leads to the tool that is ACTIVE,
+// else to the first one.
+func (s *snapshot) add(d *document, e *entry) {
+	s.entries = append(s.entries, e)
+	s.byID[d.spec.ToolID] = e
+	if first, ok := s.byName[d.spec.Name]; !ok || first.tool.State != StateActive && e.tool.State == StateActive {
+		s.byName[d.spec.Name] = e
+	}
+}
+
+// finish sorts, and names the content by a digest.
+func (s *snapshot) finish() {
+	slices.SortStableFunc(s.entries, func(a, b *entry) int { return cmp.Compare(a.tool.Spec.Name, b.tool.Spec.Name) })
+	lines := make([][7]string, len(s.entries))
+	s.tools = make([]*Tool, len(s.entries))
+	for i, e := range s.entries {
+		t := e.tool
+		s.tools[i] = t
+		if t.State == StateActive && len(t.Spec.Placeholders()) > 0 {
+			s.dynamic = append(s.dynamic, e)
+		}
+		lines[i] = [7]string{t.Spec.ToolID, t.Spec.Name, t.Spec.Digest(), string(t.Source), string(t.State), fmt.Sprint(e.exposed), t.Why + e.hidden}
+	}
+	sum, err := digest.JSON(lines)
+	if err != nil {
+		// Only text that is not UTF-8 has no canonical form.
+		sum = digest.Bytes([]byte(fmt.Sprintf("%q", lines)))
+	}
+	s.digest = sum
+}
