@@ -431,7 +431,9 @@ func TestOpen(t *testing.T) {
 
 func FuzzOpenState(f *testing.F) {
 	clock := approvaltest.NewClock()
-	g := approval.NewGate(&approvaltest.Memory{}, approvaltest.Keys{"k1"}, clock.Now)
+	// A key of its own for every fuzzing process: the seeds of one are forged
+	// for the others.
+	g := approval.NewGate(&approvaltest.Memory{}, approvaltest.Keys{approval.NewID()}, clock.Now)
 	p, err := g.Ask(context.Background(), approvaltest.Binding(), approval.Question{}, approval.ChannelInputRequired, decision.Approvers{}, time.Minute, nil)
 	if err != nil {
 		f.Fatal(err)
