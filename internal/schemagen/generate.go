@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -31,7 +32,11 @@ func Generate(sources fs.FS) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := pkg.LookupPath(cue.ParsePath("#Schemas")).Fields()
+	table := pkg.LookupPath(cue.ParsePath("#Schemas"))
+	if !table.Exists() {
+		return nil, errors.New("the CUE package has no #Schemas")
+	}
+	rows, err := table.Fields()
 	if err != nil {
 		return nil, err
 	}
