@@ -6,7 +6,36 @@
 // recovery after a crash, and verification. It imports nothing of the
 // pipeline: what is recorded comes in as values. Masking comes in as a
 // Masker and is applied here, to every caller- or tool-controlled field, just
-// before a record is encoded.
+// before a record is encoded. The executor, the services and the command line
+// import it; it imports the vocabulary (decision, spec, fault, digest) only.
+//
+// # A line
+//
+// One JSON object, ended by one newline. The members stand in this order:
+// time (RFC 3339, UTC, microseconds), schema, seq (1 for the first line, then
+// one more each), prev, phase, writer; then the members of Call in the order
+// of its fields, or kind, digest, bytes of an object, or kind, principal,
+// detail of an event; and last sum. A member without value is null, never
+// absent; a list is [] when it is known to be empty.
+//
+//	sum  = "sha256:" + hex SHA-256 of the bytes of the line before `,"sum":`
+//	prev = "sha256:" + hex SHA-256(0x00 || previous line without its newline)
+//
+// prev is null on the first line of a chain. It equals the leaf hash of
+// RFC 6962, section 2.1, so that a Merkle tree over the same lines needs no
+// rewriting. Both are taken over raw bytes: to check them needs no JSON
+// parser and no canonical form.
+//
+// # What it protects against
+//
+// Whoever edits, removes, inserts or swaps lines is found by Verify, which
+// names the line. Whoever can write the file can also compute a whole new
+// chain, or cut the file at the end of a line; this is found only by
+// comparing with a head that was kept elsewhere (Report.Head). A line that
+// was acknowledged survives kill -9 at any moment, and a crash of the machine
+// as far as the disk keeps what it said it had synced. Strings that a caller
+// or a tool chose cannot forge a line (JSON escapes every control character)
+// nor grow one without bound (see limits.go).
 package audit
 
 import (
@@ -112,6 +141,10 @@ type HITL struct {
 	Channel      *string     `json:"channel"`
 	ElapsedMs    *int64      `json:"elapsedMs"`
 	PromptDigest *string     `json:"promptDigest"`
+	// ExpiresAt is until when the question may be answered, RFC 3339. An ask
+	// record carries it, so that an abandoned question can be closed later by
+	// anybody; null elsewhere.
+	ExpiresAt *string `json:"expiresAt"`
 }
 
 // Error is the failure of a call, masked by the writer.

@@ -1,0 +1,113 @@
+package audit
+
+import (
+	"sync"
+	"time"
+)
+
+// closedMemory is how many closed calls a process remembers, at least, to
+// refuse a second close of one.
+const closedMemory = 1 << 15
+
+// calls knows which calls this process has begun and not ended, and which it
+// has closed lately. Safe for concurrent use.
+type calls struct {
+	mu       sync.Mutex
+	begun    map[string]begun
+	now, old map[string]struct{} // closed, in two generations
+}
+
+// begun is a call with an ask or open record of this process.
+type begun struct {
+	offset  int64 // of its first record
+	opened  bool
+	expires time.Time // of its ask
+}
+
+func newCalls() *calls {
+	return &calls{begun: map[string]begun{}, now: map[string]struct{}{}}
+}
+
+// closing reserves the one close of a call; false means that it has one.
+func (c *calls) closing(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.now[id]; ok {
+		return false
+	}
+	if _, ok := c.old[id]; ok {
+		return false
+	}
+	if len(c.now) >= closedMemory {
+		c.now, c.old = make(map[string]struct{}, closedMemory), c.now
+	}
+	c.now[id] = struct{}{}
+	return true
+}
+
+// notClosed gives a reservation back: the record did not get into the log.
+func (c *calls) notClosed(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.now, id)
+	delete(c.old, id)
+}
+
+// asked and opened remember a call whose record is written at offset.
+func (c *calls) asked(id string, offset int64, expires time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b, ok := c.begun[id]
+	if !ok {
+		b.offset = offset
+	}
+	b.expires = expires
+	c.begun[id] = b
+}
+
+func (c *calls) opened(id string, offset int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b, ok := c.begun[id]
+	if !ok {
+		b.offset = offset
+	}
+	b.opened = true
+	c.begun[id] = b
+}
+
+// ended forgets a call that has its close.
+func (c *calls) ended(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.begun, id)
+}
+
+// low is the offset of the oldest record of a call in flight, or end if there
+// is none; n is how many there are.
+func (c *calls) low(end int64) (offset int64, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, b := range c.begun {
+		end = min(end, b.offset)
+	}
+	return end, len(c.begun)
+}
+
+// expired gives the asks of this process that nobody took up by now, and the
+// offset of the first of them.
+func (c *calls) expired(now time.Time) (ids map[string]bool, low int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ids = map[string]bool{}
+	for id, b := range c.begun {
+		if b.opened || b.expires.IsZero() || !now.After(b.expires.Add(ExpiryGrace)) {
+			continue
+		}
+		if len(ids) == 0 || b.offset < low {
+			low = b.offset
+		}
+		ids[id] = true
+	}
+	return ids, low
+}

@@ -1,0 +1,273 @@
+package audit
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// patience bounds how long a record may take: the lock, the disk and the
+	// required sinks together.
+	patience = 10 * time.Second
+	// batchMax bounds one commit.
+	batchMax = 1024
+)
+
+// The states of a request. Whoever leaves queued first decides.
+const (
+	queued int32 = iota
+	taken
+	abandoned
+)
+
+// request is one record on its way through the committer.
+type request struct {
+	entry
+	// prepare, if set, is called under the lock and gives the lines that go
+	// in place of entry; all of them are synced.
+	prepare func() ([]*entry, error)
+	// finished, if set, is told whether the line is in the file, also when
+	// nobody waits for it any more.
+	finished func(inFile bool)
+
+	state    atomic.Int32
+	answered bool // used by the committer alone
+	done     chan error
+}
+
+// submit hands a request to the committer and waits for its answer. When ctx
+// ends first, a request that is still queued is withdrawn; one that is being
+// written is waited for, up to the patience.
+func (w *Writer) submit(ctx context.Context, r *request) error {
+	hard, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	r.done = make(chan error, 1)
+	if !w.enqueue(r) {
+		return w.refuseClosed()
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		if r.state.CompareAndSwap(queued, abandoned) {
+			return w.gaveUp(r, ctx.Err())
+		}
+	case <-hard.Done():
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-hard.Done():
+		if r.state.CompareAndSwap(queued, abandoned) {
+			return w.gaveUp(r, hard.Err())
+		}
+		return unavailable(w.path, hard.Err())
+	}
+}
+
+func (w *Writer) gaveUp(r *request, err error) error {
+	if r.finished != nil {
+		r.finished(false)
+	}
+	return unavailable(w.path, err)
+}
+
+func (w *Writer) refuseClosed() error {
+	return refuse(w.path, ReasonClosed, "the audit log %s is shut down; this process takes no more calls", w.path)
+}
+
+func (w *Writer) enqueue(r *request) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stopping {
+		return false
+	}
+	w.queue = append(w.queue, r)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// take gives the next requests that somebody still waits for.
+func (w *Writer) take() []*request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := min(len(w.queue), w.batch)
+	out := make([]*request, 0, n)
+	for _, r := range w.queue[:n] {
+		if r.state.CompareAndSwap(queued, taken) {
+			out = append(out, r)
+		}
+	}
+	rest := copy(w.queue, w.queue[n:])
+	clear(w.queue[rest:])
+	w.queue = w.queue[:rest]
+	return out
+}
+
+func (w *Writer) waiting() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.queue)
+}
+
+// run is the committer: one goroutine that owns the chain. Whatever is queued
+// while a batch is being synced makes the next batch, so that many callers
+// share one sync and nobody waits for a timer.
+func (w *Writer) run() {
+	defer close(w.stopped)
+	for range w.wake {
+		for w.waiting() > 0 {
+			w.commit()
+		}
+	}
+	for w.waiting() > 0 {
+		w.commit()
+	}
+}
+
+// commit writes one batch.
+func (w *Writer) commit() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	unlock, err := w.chain.lock(ctx)
+	// Only now: what came in while we waited for the lock goes along.
+	b := &batch{w: w, requests: w.take()}
+	if err != nil {
+		b.finish(unavailable(w.path, err))
+		return
+	}
+	err = b.write()
+	unlock()
+	if err == nil || b.inFile > 0 {
+		if sinkErr := w.sinks.deliver(ctx, b.lines, b.synced); sinkErr != nil && err == nil {
+			err = sinkErr
+			b.inFileOnly = true
+		}
+	}
+	b.finish(err)
+}
+
+// batch is one commit.
+type batch struct {
+	w        *Writer
+	requests []*request
+	entries  []*entry   // in file order: those without sync first
+	owners   []*request // of each entry, nil for lines of our own
+	inFile   int        // entries that are in the file for good
+	lines    [][]byte   // for the sinks
+
+	synced     bool
+	inFileOnly bool // in the file, but a required sink failed
+}
+
+// write appends the batch under the lock.
+func (b *batch) write() error {
+	c := b.w.chain
+	t, err := c.refresh(false)
+	if err != nil {
+		return unavailable(b.w.path, err)
+	}
+	if t != nil {
+		err = b.own(t.event())
+	}
+	if ev := b.w.health.recovered(c.now()); err == nil && ev != nil {
+		err = b.own(*ev)
+	}
+	if err == nil {
+		err = b.collect()
+	}
+	if err != nil {
+		return unavailable(b.w.path, err)
+	}
+	var early func(n int)
+	if !b.w.sinks.required() {
+		early = b.answerEarly
+	}
+	n, err := c.append(b.entries, early)
+	b.inFile = n
+	b.synced = n == len(b.entries) && n > 0 && b.entries[n-1].sync
+	for _, e := range b.entries[:n] {
+		if e.written != nil {
+			e.written(e)
+		}
+	}
+	if n > 0 && !b.w.sinks.none() {
+		b.lines = c.lines(b.entries[:n])
+	}
+	if err != nil {
+		return unavailable(b.w.path, err)
+	}
+	b.w.live.advance(c.end, b.w.calls)
+	return nil
+}
+
+// own adds a line of the log about itself.
+func (b *batch) own(ev Event) error {
+	body, err := encodeEvent(b.w.id, ev, nil)
+	if err != nil {
+		return err
+	}
+	b.entries = append(b.entries, &entry{body: body})
+	b.owners = append(b.owners, nil)
+	return nil
+}
+
+// collect puts the entries of the requests in order.
+func (b *batch) collect() error {
+	for _, sync := range []bool{false, true} {
+		for _, r := range b.requests {
+			if r.sync != sync {
+				continue
+			}
+			entries := []*entry{&r.entry}
+			if r.prepare != nil {
+				var err error
+				if entries, err = r.prepare(); err != nil {
+					return err
+				}
+			}
+			for _, e := range entries {
+				b.entries = append(b.entries, e)
+				b.owners = append(b.owners, r)
+			}
+		}
+	}
+	return nil
+}
+
+// answerEarly answers the requests of the first n entries, which asked for no
+// sync, while the sync of the others goes on.
+func (b *batch) answerEarly(n int) {
+	for _, r := range b.owners[:n] {
+		if r != nil {
+			r.answer(true, nil)
+		}
+	}
+}
+
+// finish answers everybody who has no answer yet.
+func (b *batch) finish(err error) {
+	refused := 0
+	for _, r := range b.requests {
+		if r.answered {
+			continue
+		}
+		if err != nil {
+			refused++
+		}
+		r.answer(err == nil || b.inFileOnly, err)
+	}
+	b.w.health.report(err, refused, b.w.chain.now())
+}
+
+func (r *request) answer(inFile bool, err error) {
+	r.answered = true
+	if r.finished != nil {
+		r.finished(inFile)
+	}
+	r.done <- err
+}

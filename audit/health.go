@@ -1,0 +1,83 @@
+package audit
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// probeEvery bounds how often Health tries a red log.
+const probeEvery = time.Second
+
+// health remembers whether the last commit worked. Safe for concurrent use.
+type health struct {
+	mu      sync.Mutex
+	err     *fault.Error // of the last commit
+	since   time.Time    // first failure of this outage
+	refused int          // records refused in it
+	reason  string       // of its first failure
+	probed  time.Time
+}
+
+// report takes the result of a commit.
+func (h *health) report(err error, refused int, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err == nil {
+		h.err, h.refused, h.reason = nil, 0, ""
+		return
+	}
+	f := fault.From(err)
+	if h.reason == "" {
+		h.since, h.reason = now, f.Reason
+	}
+	h.err = f
+	h.refused += refused
+}
+
+// recovered gives the event that tells of an outage, to be written with the
+// first batch after it; nil when there was none.
+func (h *health) recovered(now time.Time) *Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.reason == "" {
+		return nil
+	}
+	return &Event{Kind: "audit.outage", Detail: map[string]any{
+		"reason": h.reason, "since": h.since.UTC().Format(timeLayout),
+		"until": now.UTC().Format(timeLayout), "refusedRecords": h.refused,
+	}}
+}
+
+// probeDue reports whether a red log is to be tried again now.
+func (h *health) probeDue(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil || now.Sub(h.probed).Abs() < probeEvery {
+		return false
+	}
+	h.probed = now
+	return true
+}
+
+func (h *health) last() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		return nil
+	}
+	return h.err
+}
+
+// Health is nil while records can be written, and the AUDIT_UNAVAILABLE error
+// that calls are refused with otherwise. A log that was red is tried again,
+// at most once a second, by writing the record of the outage; so it turns
+// green by itself, also without traffic. Safe for concurrent use.
+func (w *Writer) Health(ctx context.Context) error {
+	if w.health.probeDue(w.now()) {
+		_ = w.submit(ctx, &request{entry: entry{sync: true}})
+	}
+	return w.health.last()
+}

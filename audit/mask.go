@@ -1,0 +1,189 @@
+package audit
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// withheld stands for a text that could not be masked.
+const withheld = "***"
+
+// prepare gives a copy of c in which every caller- or tool-controlled field
+// is masked and bounded. c itself is not changed. Structural fields (ids,
+// digests, policy, levels, outcome) are never touched.
+//
+// If masking fails or panics, params and decision.input are null and every
+// other such field reads "***": a record is never written raw, and never
+// left out.
+func prepare(c Call, m Masker) Call {
+	if out, err := maskCall(c, m); err == nil {
+		return out
+	}
+	out, err := maskCall(c, withholder{})
+	if err != nil { // cannot be: the withholder does not fail
+		out = Call{Phase: c.Phase, CallID: c.CallID, Outcome: c.Outcome, Origin: c.Origin}
+	}
+	return out
+}
+
+// withholder masks by leaving everything out.
+type withholder struct{}
+
+func (withholder) String(s string) string {
+	if s == "" {
+		return s
+	}
+	return withheld
+}
+
+func (withholder) JSON(json.RawMessage) (json.RawMessage, []string, error) {
+	return nil, []string{""}, nil
+}
+
+// masking collects what was changed while one record is masked.
+type masking struct {
+	m        Masker
+	pointers []string
+	err      error
+}
+
+func maskCall(c Call, m Masker) (out Call, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("masking panicked: %v", r)
+		}
+	}()
+	k := &masking{m: m}
+
+	if c.Principal != nil {
+		p := *c.Principal
+		p.ClientID = k.text(p.ClientID, maxName, "/principal/clientId")
+		c.Principal = &p
+	}
+	if c.Tool != nil && c.Tool.ToolID == "" { // the name is what the caller asked for
+		t := *c.Tool
+		t.Name = k.text(t.Name, maxName, "/tool/name")
+		c.Tool = &t
+	}
+	c.TraceID = k.optional(c.TraceID, maxName, "/traceId")
+	c.RiskSignals = k.signals(c.RiskSignals)
+	c.Reasons = k.reasons(c.Reasons)
+	if c.HITL != nil && c.HITL.Approver != nil {
+		h := *c.HITL
+		h.Approver = k.optional(h.Approver, maxName, "/humanInTheLoop/approver")
+		c.HITL = &h
+	}
+	c.Params = k.json(c.Params, "/params")
+	if c.Error != nil {
+		e := *c.Error
+		if e.Reason != nil && !isSlug(*e.Reason) {
+			e.Reason = k.optional(e.Reason, maxName, "/error/reason")
+		}
+		e.Message = k.text(e.Message, maxString, "/error/message")
+		c.Error = &e
+	}
+	if c.Usage != nil {
+		u := *c.Usage
+		k.usage(&u)
+		c.Usage = &u
+	}
+	if c.Decision != nil {
+		d := *c.Decision
+		d.Input = k.json(d.Input, "/decision/input")
+		d.MaskedPointers = k.finish(d.MaskedPointers)
+		c.Decision = &d
+	}
+	return c, k.err
+}
+
+// text masks, then bounds, one string.
+func (k *masking) text(s string, limit int, pointer string) string {
+	if k.m != nil && s != "" {
+		masked := k.m.String(s)
+		if masked != s {
+			k.pointers = append(k.pointers, pointer)
+		}
+		s = masked
+	}
+	return capString(s, limit)
+}
+
+func (k *masking) optional(s *string, limit int, pointer string) *string {
+	if s == nil {
+		return nil
+	}
+	out := k.text(*s, limit, pointer)
+	return &out
+}
+
+// json masks, then bounds, one JSON value. What is no JSON value at all is
+// replaced by a marker, since it could break the line.
+func (k *masking) json(raw json.RawMessage, pointer string) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	clean, err := compactJSON(raw)
+	if err != nil {
+		return marker("invalid", len(raw))
+	}
+	if k.m == nil {
+		return capJSON(clean)
+	}
+	masked, pointers, err := k.m.JSON(clean)
+	if err != nil {
+		k.err = fmt.Errorf("masking %s: %w", pointer, err)
+		return nil
+	}
+	for _, p := range pointers {
+		k.pointers = append(k.pointers, pointer+p)
+	}
+	if masked == nil {
+		return nil
+	}
+	if masked, err = compactJSON(masked); err != nil {
+		k.err = fmt.Errorf("masking %s gave no JSON: %w", pointer, err)
+		return nil
+	}
+	return capJSON(masked)
+}
+
+func (k *masking) usage(u *Usage) {
+	u.Egress = slices.Clone(capList(u.Egress, maxEntries, moreEgress))
+	for i := range u.Egress {
+		e := &u.Egress[i]
+		at := "/usage/egress/" + strconv.Itoa(i)
+		e.Host = k.text(e.Host, maxName, at+"/host")
+		e.IP = k.text(e.IP, maxName, at+"/ip")
+	}
+	u.FS = slices.Clone(capList(u.FS, maxEntries, moreFS))
+	for i := range u.FS {
+		f := &u.FS[i]
+		f.Path = k.text(f.Path, maxName, "/usage/fs/"+strconv.Itoa(i)+"/path")
+	}
+}
+
+// finish gives the pointers of a record: those that the caller of the log
+// already knew of and those found here. A pointer holds member names, so it
+// is masked like any other text.
+func (k *masking) finish(known []string) []string {
+	_, blind := k.m.(withholder)
+	if blind { // nothing could mask them
+		known = nil
+	}
+	all := append(slices.Clone(known), k.pointers...)
+	if len(all) > maxPointers {
+		all = append(all[:maxPointers:maxPointers], fmt.Sprintf("(%d more)", len(all)-maxPointers))
+	}
+	for i, p := range all {
+		if k.m != nil && !blind {
+			p = k.m.String(p)
+		}
+		all[i] = capString(p, maxName)
+	}
+	if all == nil {
+		all = []string{}
+	}
+	return all
+}

@@ -1,0 +1,191 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+)
+
+// swap masks one word, in strings and in JSON alike.
+type swap struct{ secret string }
+
+func (s swap) String(in string) string { return strings.ReplaceAll(in, s.secret, "***") }
+
+func (s swap) JSON(raw json.RawMessage) (json.RawMessage, []string, error) {
+	out := json.RawMessage(strings.ReplaceAll(string(raw), s.secret, "***"))
+	if bytes.Equal(out, raw) {
+		return out, nil, nil
+	}
+	return out, []string{"/text"}, nil
+}
+
+type broken struct{ how string }
+
+func (b broken) String(s string) string {
+	if b.how == "panic-string" {
+		panic("no")
+	}
+	return s
+}
+
+func (b broken) JSON(raw json.RawMessage) (json.RawMessage, []string, error) {
+	switch b.how {
+	case "panic-json":
+		panic("no")
+	case "error":
+		return raw, nil, errors.New("no")
+	case "garbage":
+		return json.RawMessage(`{"text":"hunter2"`), nil, nil
+	}
+	return raw, nil, nil
+}
+
+// secretCall has the secret in every field that a caller or a tool controls.
+func secretCall(secret string) Call {
+	c := sampleCall("call-1")
+	c.Principal.ClientID = secret
+	c.Tool.ToolID, c.Tool.Name = "", secret
+	c.TraceID = ptr("t-" + secret)
+	c.Reasons = append(c.Reasons, reason(secret))
+	c.RiskSignals[0].Message = secret
+	c.HITL.Approver = ptr("x" + secret)
+	c.Params = json.RawMessage(`{"text":"a ` + secret + ` b"}`)
+	c.Decision.Input = json.RawMessage(`{"text":"` + secret + `"}`)
+	c.Decision.MaskedPointers = []string{"/earlier/" + secret}
+	c.Error.Message, c.Error.Reason = "failed with "+secret, ptr("Reason "+secret)
+	c.Usage.Egress[0].Host, c.Usage.Egress[0].IP = secret+".example.org", secret
+	c.Usage.FS[0].Path = "dir/" + secret
+	return c
+}
+
+func reason(m string) decision.Reason { return decision.Reason{ID: "r", Message: m} }
+
+func TestMasking(t *testing.T) {
+	const secret = "hunter2"
+	w := mustOpen(t, t.TempDir(), Options{})
+	in := secretCall(secret)
+	must(t, w.Close(context.Background(), in, swap{secret}))
+	must(t, w.Event(context.Background(), Event{Kind: "publish", Principal: in.Principal, Detail: map[string]any{"text": secret}}, swap{secret}))
+	if bytes.Contains(readFile(t, w.Path()), []byte(secret)) {
+		t.Fatalf("the secret is in the log: %s", readFile(t, w.Path()))
+	}
+	if in.Principal.ClientID != secret || in.Usage.FS[0].Path != "dir/"+secret || in.Decision.MaskedPointers[0] != "/earlier/"+secret {
+		t.Error("the caller's own values were changed")
+	}
+	got := records(t, w.Path())[0].Decision.MaskedPointers
+	want := []string{"/earlier/***", "/principal/clientId", "/tool/name", "/traceId", "/riskSignals/0/message", "/reasons/0/message",
+		"/humanInTheLoop/approver", "/params/text", "/error/reason", "/error/message", "/usage/egress/0/host", "/usage/egress/0/ip",
+		"/usage/fs/0/path", "/decision/input/text"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	wantOK(t, w.Path())
+}
+
+// TestStructuralFieldsStay: a secret that spells a structural value must not
+// break a record.
+func TestStructuralFieldsStay(t *testing.T) {
+	for _, secret := range []string{"true", "close", "sha256", "OK", "mcp-http", "REQUIRED", "fetch_page", "L2"} {
+		c := sampleCall("call-1")
+		a, b := prepare(c, swap{secret}), prepare(c, nil)
+		a.Params, a.Decision, b.Params, b.Decision = nil, nil, nil, nil
+		if diff := cmp.Diff(b, a); diff != "" {
+			t.Errorf("%s: %s", secret, diff)
+		}
+	}
+}
+
+// TestMaskingFails: the record is written, without anything raw.
+func TestMaskingFails(t *testing.T) {
+	const secret = "hunter2"
+	for _, how := range []string{"panic-string", "panic-json", "error", "garbage"} {
+		t.Run(how, func(t *testing.T) {
+			w := mustOpen(t, t.TempDir(), Options{})
+			must(t, w.Close(context.Background(), secretCall(secret), broken{how}))
+			must(t, w.Event(context.Background(), Event{Kind: "publish", Principal: &Principal{ClientID: secret}, Detail: map[string]any{"text": secret}}, broken{how}))
+			if bytes.Contains(readFile(t, w.Path()), []byte(secret)) {
+				t.Fatal("raw text in the log")
+			}
+			wantOK(t, w.Path())
+			rs := records(t, w.Path())
+			if rs[0].Params != nil && string(rs[0].Params) != "null" {
+				t.Errorf("params %s", rs[0].Params)
+			}
+			if string(rs[0].Decision.Input) != "null" || rs[0].Error.Message != withheld || rs[0].CallID != "call-1" {
+				t.Errorf("got %+v", rs[0])
+			}
+			if string(rs[1].Detail) != "null" {
+				t.Errorf("detail %s", rs[1].Detail)
+			}
+		})
+	}
+}
+
+func TestLimits(t *testing.T) {
+	long := strings.Repeat("ä", maxString) // twice the limit in bytes
+	huge := strings.Repeat("x", maxValue)
+	w := mustOpen(t, t.TempDir(), Options{})
+	c := sampleCall("call-1")
+	c.Error.Message = long
+	c.Params = json.RawMessage(`{"a":"` + long + `","n":1.50}`)
+	c.Decision.Input = json.RawMessage(`{"a":"` + huge + `"}`)
+	c.Principal.ClientID = long
+	for range 5000 {
+		c.Usage.Egress = append(c.Usage.Egress, Egress{Host: "h", Bytes: 1})
+		c.Usage.FS = append(c.Usage.FS, FSUse{Op: "stat", Path: huge, Bytes: 1})
+	}
+	must(t, w.Close(context.Background(), c, nil))
+	wantOK(t, w.Path())
+	r := records(t, w.Path())[0]
+	if string(r.Decision.Input) != `{"truncated":true,"bytes":262152}` || r.ParamsDigest == nil {
+		t.Errorf("input %s", r.Decision.Input)
+	}
+	var p struct {
+		A string
+		N json.Number
+	}
+	must(t, json.Unmarshal(r.Params, &p))
+	if len(p.A) > maxString+40 || !utf8.ValidString(p.A) || p.N != "1.50" || !strings.HasSuffix(p.A, "…[65536 more bytes]") {
+		t.Errorf("params: %d bytes, ends %q, n %s", len(p.A), p.A[len(p.A)-30:], p.N)
+	}
+	if len(r.Usage.Egress) != maxEntries || len(r.Usage.FS) != maxEntries {
+		t.Fatalf("%d, %d entries", len(r.Usage.Egress), len(r.Usage.FS))
+	}
+	last := r.Usage.Egress[maxEntries-1]
+	if last.Host != "(4002 more)" || last.Bytes != 4002 {
+		t.Errorf("last entry %+v", last)
+	}
+	if n := len(readFile(t, w.Path())); n > maxLine {
+		t.Errorf("a line of %d bytes", n)
+	}
+}
+
+func FuzzPrepare(f *testing.F) {
+	f.Add([]byte(`{"a":"b"}`), "x", "y")
+	f.Add([]byte("\n"), "\x00\n\"", "\xff")
+	f.Fuzz(func(t *testing.T, params []byte, text, secret string) {
+		c := secretCall(text)
+		c.CallID, c.Params = "call-1", params
+		var m Masker
+		if secret != "" {
+			m = swap{secret}
+		}
+		c = prepare(c, m)
+		b, err := encodeCall("w", &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := append(append([]byte{'{'}, b...), '}')
+		if bytes.IndexByte(line, '\n') >= 0 || !json.Valid(line) || !utf8.Valid(line) {
+			t.Fatalf("not a line: %q", line)
+		}
+	})
+}

@@ -1,0 +1,186 @@
+package audit
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// Record is a line as a program reads it. Of the fields that are not of its
+// phase nothing is set.
+type Record struct {
+	Time   string  `json:"time"`
+	Schema string  `json:"schema"`
+	Seq    uint64  `json:"seq"`
+	Prev   *string `json:"prev"`
+	Writer string  `json:"writer"`
+
+	Call // ask, open, close; of an event the principal
+
+	Kind   *string         `json:"kind"`   // object, event
+	Digest *string         `json:"digest"` // object
+	Bytes  *int64          `json:"bytes"`  // object
+	Detail json.RawMessage `json:"detail"` // event
+
+	Sum string `json:"sum"`
+}
+
+// Line is one line of a log.
+type Line struct {
+	File   string
+	Number int   // 1-based
+	Offset int64 // of its first byte in the file
+	Raw    []byte
+	Head   Head
+}
+
+// Decode gives the whole record.
+func (l Line) Decode() (Record, error) {
+	var r Record
+	if err := json.Unmarshal(l.Raw, &r); err != nil {
+		return Record{}, fault.New(fault.AuditUnavailable, ReasonIO, "line %d of %s is no audit record; run toolwarrant audit verify on it", l.Number, l.File).Because(err)
+	}
+	return r, nil
+}
+
+// Scan gives the lines of the files to f, in the order of the files, without
+// checking the chain. Lines that are no records and an unfinished last line
+// are left out: Verify names them. Raw is only valid during the call of f. An
+// error of f ends the scan and is returned as it is; a file that cannot be
+// read is a USAGE error.
+func Scan(ctx context.Context, paths []string, f func(Line) error) error {
+	for _, path := range paths {
+		err := eachLine(ctx, path, func(n int, offset int64, l rawLine) error {
+			if l.torn || l.tooLong {
+				return nil
+			}
+			h, ok := parseHead(l.bytes)
+			if !ok {
+				return nil
+			}
+			return f(Line{File: path, Number: n, Offset: offset, Raw: l.bytes, Head: h})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachLine reads a file as it is now.
+func eachLine(ctx context.Context, path string, f func(n int, offset int64, l rawLine) error) error {
+	unreadable := func(err error) error {
+		e := fault.New(fault.Usage, "unreadable", "cannot read the audit log %s: name a file that this user may read", path).Because(err)
+		e.File = path
+		return e
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return unreadable(err)
+	}
+	defer file.Close()
+	size, err := settledSize(ctx, path, file)
+	if err != nil {
+		return unreadable(err)
+	}
+	r := newLineReader(io.NewSectionReader(file, 0, size))
+	offset := int64(0)
+	for n := 1; ; n++ {
+		l, err := r.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f(n, offset, l); err != nil {
+			return err
+		}
+		offset += l.size
+	}
+}
+
+// settledSize is the size of a log at a moment when no writer is in the
+// middle of a write. A log without its lock file, a copy, is at rest.
+func settledSize(ctx context.Context, path string, f *os.File) (int64, error) {
+	_, lockPath := layout(filepath.Dir(path), path)
+	l := flock.New(lockPath, flock.SetFlag(os.O_RDONLY))
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if ok, err := l.TryRLockContext(ctx, 2*time.Millisecond); err == nil && ok {
+		defer func() { _ = l.Unlock() }()
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if st.IsDir() {
+		return 0, os.ErrInvalid
+	}
+	return st.Size(), nil
+}
+
+// rawLine is what stands between two newlines.
+type rawLine struct {
+	bytes   []byte // without the newline; valid until the next call
+	size    int64  // with the newline
+	torn    bool   // the file ends in it
+	tooLong bool   // bytes holds only its begin
+}
+
+// lineReader reads lines with bounded memory.
+type lineReader struct {
+	r   *bufio.Reader
+	buf []byte
+}
+
+func newLineReader(r io.Reader) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 256<<10)}
+}
+
+// next gives the next line, or io.EOF.
+func (r *lineReader) next() (rawLine, error) {
+	r.buf = r.buf[:0]
+	var l rawLine
+	for {
+		part, err := r.r.ReadSlice('\n')
+		l.size += int64(len(part))
+		if err == nil && l.size == int64(len(part)) { // the whole line at once
+			l.bytes = part[:len(part)-1]
+			return l, nil
+		}
+		if room := maxLine - len(r.buf); len(part) > room {
+			l.tooLong = true
+			part = part[:room]
+		}
+		r.buf = append(r.buf, part...)
+		switch err {
+		case nil:
+			l.bytes = r.buf
+			if !l.tooLong {
+				l.bytes = r.buf[:len(r.buf)-1]
+			}
+			return l, nil
+		case bufio.ErrBufferFull:
+		case io.EOF:
+			if l.size == 0 {
+				return l, io.EOF
+			}
+			l.bytes, l.torn = r.buf, true
+			return l, nil
+		default:
+			return l, err
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"sort"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The kinds of findings.
+const (
+	KindSum            = "sum"             // the line was altered: its sum does not hold
+	KindChain          = "chain"           // prev is not the hash of the line before
+	KindSeq            = "seq"             // lines are missing, repeated or in another order
+	KindTorn           = "torn"            // the last line is not complete
+	KindJSON           = "json"            // the line is no JSON object, or longer than 4 MiB
+	KindSchema         = "schema"          // the line does not begin like a record of this schema
+	KindDuplicateClose = "duplicate-close" // the call was closed before
+)
+
+// maxFindings bounds a report; a log with more is not described any better.
+const maxFindings = 1000
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	File    string  `json:"file"`
+	Line    int     `json:"line"` // 1-based
+	Seq     *uint64 `json:"seq"`  // as the line states it; null when it cannot be read
+	Kind    string  `json:"kind"`
+	Message string  `json:"message"`
+}
+
+// Report is the result of Verify.
+type Report struct {
+	OK       bool      `json:"ok"`
+	Records  uint64    `json:"records"` // lines, damaged ones included
+	Head     *string   `json:"head"`    // leaf hash of the last complete line; null without lines
+	Findings []Finding `json:"findings"`
+	// Truncated says that there are more findings than are listed.
+	Truncated bool `json:"truncated"`
+}
+
+// VerifyOptions are what Verify may be told. The zero value takes the files
+// for a chain from its first line on.
+type VerifyOptions struct {
+	// After is the line that comes before the first one: its seq and leaf
+	// hash, from a checkpoint or an earlier Report. Nil for a whole chain.
+	After *Anchor
+}
+
+// Anchor is a place in a chain.
+type Anchor struct {
+	Seq  uint64
+	Head string // "sha256:<hex>"
+}
+
+// Verify reads the files, which together are one chain, in bounded memory and
+// names every line where something is wrong. Several files are put in the
+// order of their first line. A change of any byte, a missing, repeated,
+// inserted or moved line is found; that lines at the end are missing is not
+// (compare Report.Head with a head that was kept elsewhere). duplicate-close
+// is found for calls that lie within some 65,000 closes of each other.
+//
+// A file that cannot be read is a USAGE error. Findings are no error.
+func Verify(ctx context.Context, paths []string, o VerifyOptions) (Report, error) {
+	v := &verifier{hash: newHasher(), now: map[string]struct{}{}}
+	v.report.Findings = []Finding{}
+	if o.After != nil {
+		head, ok := parseHash([]byte(o.After.Head))
+		if !ok {
+			return Report{}, errors.New("audit: the anchor's head is no hash")
+		}
+		v.at = link{seq: o.After.Seq, head: head}
+	}
+	paths, err := inOrder(ctx, paths)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, path := range paths {
+		v.file = path
+		if err := eachLine(ctx, path, v.line); err != nil {
+			return Report{}, err
+		}
+	}
+	r := v.report
+	r.OK = len(r.Findings) == 0
+	if r.Records > 0 || o.After != nil {
+		head := hashString(v.at.head)
+		r.Head = &head
+	}
+	return r, nil
+}
+
+// inOrder sorts files by the seq of the first line that can be read. Files
+// without one keep their place at the end.
+func inOrder(ctx context.Context, paths []string) ([]string, error) {
+	if len(paths) < 2 {
+		return paths, nil
+	}
+	first := make(map[string]uint64, len(paths))
+	enough := errors.New("enough")
+	for _, p := range paths {
+		first[p] = ^uint64(0)
+		err := Scan(ctx, []string{p}, func(l Line) error {
+			first[p] = l.Head.Seq
+			return enough
+		})
+		if err != nil && !errors.Is(err, enough) {
+			return nil, err
+		}
+	}
+	out := append([]string(nil), paths...)
+	sort.SliceStable(out, func(i, j int) bool { return first[out[i]] < first[out[j]] })
+	return out, nil
+}
+
+// verifier walks a chain.
+type verifier struct {
+	report  Report
+	file    string
+	hash    *hasher
+	at      link // after the last line, as the lines say
+	damaged bool // the last line was altered, so its hash says nothing
+
+	now, old map[string]struct{} // closed calls, in two generations
+}
+
+func (v *verifier) line(n int, _ int64, l rawLine) error {
+	if l.torn {
+		v.find(n, nil, KindTorn, "the last line has no end: a write was interrupted, or the file was cut or altered")
+		return nil
+	}
+	v.report.Records++
+	want := link{seq: v.at.seq + 1, head: v.at.head}
+	first := v.at.seq == 0 && v.report.Records == 1
+	v.at = link{seq: want.seq, head: v.hash.leaf(l.bytes)}
+
+	h, head := parseHead(l.bytes)
+	var seq *uint64
+	if head {
+		seq = &h.Seq
+	}
+	switch {
+	case l.tooLong:
+		v.find(n, nil, KindJSON, "the line is longer than any record")
+	case !sumHolds(l.bytes):
+		if jsontext.Value(l.bytes).IsValid() {
+			v.find(n, seq, KindSum, "the line was altered: its sum does not hold")
+		} else {
+			v.find(n, seq, KindJSON, "the line is no JSON value")
+		}
+	case !jsontext.Value(l.bytes).IsValid():
+		v.find(n, seq, KindJSON, "the line is no JSON value, though its sum holds")
+	case !head || h.Schema != Schema:
+		v.find(n, seq, KindSchema, "the line is no record of "+Schema)
+	default:
+		v.place(n, h, want, first)
+		v.closed(n, h)
+		v.damaged = false
+		return nil
+	}
+	v.damaged = true
+	return nil
+}
+
+// place checks that an unaltered line stands where it says.
+func (v *verifier) place(n int, h Head, want link, first bool) {
+	prev := ""
+	if want.seq > 1 {
+		prev = hashString(want.head)
+	}
+	switch {
+	case h.Seq != want.seq:
+		message := "lines are missing, repeated or in another order before this one"
+		if first {
+			message = "the file begins in the middle of a chain: its first lines are elsewhere or were removed"
+		}
+		v.find(n, &h.Seq, KindSeq, message)
+		v.at.seq = h.Seq // from here on count as the lines do
+	case h.Prev != prev && !v.damaged:
+		v.find(n, &h.Seq, KindChain, "the line does not follow the one before it: that one was replaced, or this one is of another chain")
+	}
+}
+
+// closed remembers closes, in bounded memory, and finds second ones.
+func (v *verifier) closed(n int, h Head) {
+	if h.Phase != PhaseClose {
+		return
+	}
+	_, now := v.now[h.CallID]
+	_, old := v.old[h.CallID]
+	if now || old {
+		v.find(n, &h.Seq, KindDuplicateClose, "call "+h.CallID+" was closed before")
+		return
+	}
+	if len(v.now) >= 2*closedMemory {
+		v.now, v.old = make(map[string]struct{}, 2*closedMemory), v.now
+	}
+	v.now[h.CallID] = struct{}{}
+}
+
+func (v *verifier) find(line int, seq *uint64, kind, message string) {
+	if len(v.report.Findings) >= maxFindings {
+		v.report.Truncated = true
+		return
+	}
+	v.report.Findings = append(v.report.Findings, Finding{File: v.file, Line: line, Seq: seq, Kind: kind, Message: message})
+}
