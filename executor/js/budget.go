@@ -40,7 +40,7 @@ func (s *session) charge(n int64) func(goja.FunctionCall) goja.Value {
 			s.stop(&worker.Failure{Code: string(fault.ResourceLimit), Reason: "statements",
 				Message: fmt.Sprintf("the code executed more than %d statements", limit)})
 		}
-		return nil
+		return goja.Undefined()
 	}
 }
 

@@ -80,26 +80,16 @@ func (s *session) helperError(f *worker.Failure) *goja.Object {
 	for _, p := range [][2]string{{"kind", f.Code}, {"helper", f.Helper}, {"reason", f.Reason}} {
 		_ = obj.DefineDataProperty(p[0], s.vm.ToValue(p[1]), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	if _, err := s.native.weakSet(s.native.failures, obj, s.vm.ToValue(&known{f})); err != nil {
-		panic(err)
-	}
+	s.hide(obj, f)
 	return obj
 }
 
-// known hides a failure from the program; it has nothing that goja exposes.
-type known struct{ failure *worker.Failure }
-
 func (s *session) lookup(obj *goja.Object) *worker.Failure {
-	v, err := s.native.weakGet(s.native.failures, obj)
-	if err != nil || v == nil {
-		return nil
+	if known, ok := s.reveal(obj).(*worker.Failure); ok {
+		f := *known
+		return &f
 	}
-	k, _ := v.Export().(*known)
-	if k == nil {
-		return nil
-	}
-	f := *k.failure
-	return &f
+	return nil
 }
 
 // refuse throws a failure of a helper that runs inside the worker.

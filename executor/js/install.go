@@ -6,4 +6,11 @@ func (s *session) install() {
 	s.prelude()
 	s.installConsole()
 	s.installTimers()
+	s.installEncoding()
+	s.lazy("crypto", s.cryptoObject)
+	s.lazy("safety", s.safetyObject)
+	s.lazy("Java", s.javaObject)
+	if s.call.Globals.Fetch {
+		s.globalFunc("fetch", s.fetch)
+	}
 }

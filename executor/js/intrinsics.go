@@ -3,6 +3,7 @@ package js
 import (
 	"math/big"
 	"reflect"
+	"strconv"
 
 	"github.com/dop251/goja"
 )
@@ -12,16 +13,17 @@ var bigIntType = reflect.TypeFor[*big.Int]()
 // intrinsics are the engine's own functions, taken before any code of the
 // program runs, so that nothing the program replaces is ever called by us.
 type intrinsics struct {
-	errorCtor   *goja.Object
-	errors      map[string]*goja.Object
-	uint8Array  *goja.Object
-	jsonParse   goja.Callable
-	arrayIs     goja.Callable
-	weakSet     goja.Callable
-	weakGet     goja.Callable
-	failures    *goja.Object // WeakMap from error object to *known
-	promiseThen goja.Callable
-	evalGuard   goja.Value
+	errorCtor    *goja.Object
+	errors       map[string]*goja.Object
+	uint8Array   *goja.Object
+	jsonParse    goja.Callable
+	arrayIs      goja.Callable
+	arrayValues  goja.Callable
+	weakSet      goja.Callable
+	weakGet      goja.Callable
+	hidden       *goja.Object // WeakMap from object to its Go side
+	promiseThen  goja.Callable
+	promiseProto *goja.Object
 }
 
 func (n *intrinsics) capture(vm *goja.Runtime) {
@@ -39,11 +41,40 @@ func (n *intrinsics) capture(vm *goja.Runtime) {
 	n.uint8Array = object(global.Get("Uint8Array"))
 	n.jsonParse = method(object(global.Get("JSON")), "parse")
 	n.arrayIs = method(object(global.Get("Array")), "isArray")
+	n.arrayValues = method(object(object(global.Get("Array")).Get("prototype")), "values")
 	weak := object(global.Get("WeakMap"))
-	n.failures, _ = vm.New(weak)
+	n.hidden, _ = vm.New(weak)
 	proto := object(weak.Get("prototype"))
 	n.weakSet, n.weakGet = method(proto, "set"), method(proto, "get")
-	n.promiseThen = method(object(object(global.Get("Promise")).Get("prototype")), "then")
+	n.promiseProto = object(object(global.Get("Promise")).Get("prototype"))
+	n.promiseThen = method(n.promiseProto, "then")
+}
+
+// secret keeps Go data of an object; it has nothing that goja exposes.
+type secret struct{ data any }
+
+// hide attaches Go data to an object, where the program can neither read it
+// nor move it to another object.
+func (s *session) hide(obj *goja.Object, data any) {
+	if _, err := s.native.weakSet(s.native.hidden, obj, s.vm.ToValue(&secret{data})); err != nil {
+		panic(err)
+	}
+}
+
+// reveal gives back what hide attached, or nil.
+func (s *session) reveal(v goja.Value) any {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return nil
+	}
+	got, err := s.native.weakGet(s.native.hidden, obj)
+	if err != nil || got == nil {
+		return nil
+	}
+	if k, ok := got.Export().(*secret); ok {
+		return k.data
+	}
+	return nil
 }
 
 func (s *session) isArray(obj *goja.Object) bool {
@@ -65,6 +96,61 @@ func (s *session) typedArray(obj *goja.Object) (int64, bool) {
 	return 0, false
 }
 
+// dual makes obj usable both at once and as a promise: then, catch and finally
+// settle with what plain returns, an equal object without them. They do not
+// show in enumerations.
+func (s *session) dual(obj *goja.Object, plain func() goja.Value) *goja.Object {
+	for _, name := range []string{"then", "catch", "finally"} {
+		f := s.function(name, func(call goja.FunctionCall) goja.Value {
+			p, resolve, _ := s.vm.NewPromise()
+			if err := resolve(plain()); err != nil {
+				panic(err)
+			}
+			promise := s.vm.ToValue(p).(*goja.Object)
+			method, _ := goja.AssertFunction(s.native.promiseProto.Get(name))
+			v, err := method(promise, call.Arguments...)
+			if err != nil {
+				panic(err)
+			}
+			return v
+		})
+		_ = obj.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return obj
+}
+
+// bytesOf reads a typed array, a DataView, an ArrayBuffer or an array of
+// numbers. The result may share memory with the program.
+func (s *session) bytesOf(v goja.Value) ([]byte, bool) {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return nil, false
+	}
+	if buf, ok := obj.Export().(goja.ArrayBuffer); ok {
+		return buf.Bytes(), true
+	}
+	if view, ok := orUndefined(obj.Get("buffer")).Export().(goja.ArrayBuffer); ok {
+		off, n := orUndefined(obj.Get("byteOffset")).ToInteger(), orUndefined(obj.Get("byteLength")).ToInteger()
+		b := view.Bytes()
+		if off < 0 || n < 0 || off > int64(len(b)) || n > int64(len(b))-off {
+			return nil, false
+		}
+		return b[off : off+n], true
+	}
+	if !s.isArray(obj) {
+		return nil, false
+	}
+	n := lengthOf(obj)
+	if n > maxBulk {
+		s.throwError("RangeError", "the array is too long")
+	}
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = byte(orUndefined(obj.Get(strconv.Itoa(i))).ToInteger())
+	}
+	return out, true
+}
+
 // bytesValue is a new Uint8Array over b, which must not be used afterwards.
 func (s *session) bytesValue(b []byte) *goja.Object {
 	obj, err := s.vm.New(s.native.uint8Array, s.vm.ToValue(s.vm.NewArrayBuffer(b)))
@@ -84,6 +170,23 @@ func (s *session) global(name string, v goja.Value) {
 
 func (s *session) globalFunc(name string, f func(goja.FunctionCall) goja.Value) {
 	s.global(name, s.function(name, f))
+}
+
+// lazy binds a name whose value is built when it is first read.
+func (s *session) lazy(name string, build func() goja.Value) {
+	global := s.vm.GlobalObject()
+	get := s.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		v := build()
+		s.global(name, v)
+		return v
+	})
+	set := s.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+		s.global(name, call.Argument(0))
+		return goja.Undefined()
+	})
+	if err := global.DefineAccessorProperty(name, get, set, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+		panic(err)
+	}
 }
 
 // function is a native function with a proper name.

@@ -1,7 +1,7 @@
 package js
 
 import (
-	"encoding/json"
+	"encoding/base64"
 	"errors"
 	"math"
 	"strconv"
@@ -51,6 +51,8 @@ type writer struct {
 	depth int
 	over  bool
 	seen  map[*goja.Object]bool
+	// binary writes bytes as {"$bytes": base64} instead of a list.
+	binary bool
 }
 
 // room panics out of the walk when the result is too large or the call ended.
@@ -144,8 +146,12 @@ func (w *writer) object(obj *goja.Object) bool {
 	w.seen[obj] = true
 	defer func() { delete(w.seen, obj); w.depth-- }()
 
-	if bytes, ok := w.s.typedArray(obj); ok {
-		w.list(obj, bytes)
+	if n, ok := w.s.typedArray(obj); ok {
+		if b, isBytes := w.s.bytesOf(obj); isBytes && w.binary {
+			w.raw(`{"$bytes":"` + base64.StdEncoding.EncodeToString(b) + `"}`)
+			return true
+		}
+		w.list(obj, n)
 		return true
 	}
 	if w.s.isArray(obj) {
@@ -251,5 +257,25 @@ func appendJSONString(buf []byte, s string) []byte {
 	return append(buf, '"')
 }
 
-// valid reports whether a broker's answer is JSON at all.
-func valid(raw json.RawMessage) bool { return len(raw) > 0 && json.Valid(raw) }
+// maxJSONDepth bounds what the engine's recursive JSON reader is given.
+const maxJSONDepth = 2000
+
+// nesting is the depth of brackets in a JSON text, strings left out.
+func nesting(text []byte) int {
+	depth, deepest, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+			deepest = max(deepest, depth)
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,3 @@
+package js
+
+type searchParams struct{}
