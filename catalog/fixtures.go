@@ -113,7 +113,7 @@ func Fixtures(t *Tool) (fixtures []Fixture, ok bool, err error) {
 func parseFixtures(file string, data []byte) ([]Fixture, bool, error) {
 	var doc struct {
 		Version  int       `json:"version"`
-		Source   string    `json:"source,omitzero"`
+		Source   string    `json:"source"`
 		Fixtures []Fixture `json:"fixtures"`
 	}
 	if err := json.Unmarshal(data, &doc, json.RejectUnknownMembers(true)); err != nil {
@@ -121,6 +121,9 @@ func parseFixtures(file string, data []byte) ([]Fixture, bool, error) {
 	}
 	if doc.Version != dataVersion {
 		return nil, false, badFixtures(file, "not of version 1", nil)
+	}
+	if doc.Source == "" {
+		return nil, false, badFixtures(file, "it does not name the source of its shapes", nil)
 	}
 	for _, f := range doc.Fixtures {
 		if f.Request.URL == "" || f.Response.Status < 200 || f.Response.Status > 599 {

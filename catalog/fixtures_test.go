@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+func TestFixtures(t *testing.T) {
+	c := mustOpen(t, Options{})
+	if got, ok, err := Fixtures(lookup(t, c, "hash")); ok || err != nil || got != nil {
+		t.Errorf("a tool without fixtures: %v, %v, %v", got, ok, err)
+	}
+	got, ok, err := Fixtures(lookup(t, c, "getWeather"))
+	if !ok || err != nil {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	if f, ok := MatchFixture(got, "get", "https://wttr.in/Seoul?format=j1"); !ok || f.Response.Status != 200 || len(f.Response.Bytes()) == 0 {
+		t.Errorf("got %+v, %v", f, ok)
+	}
+	if f, ok := MatchFixture(got, "POST", "https://wttr.in/Seoul?format=j1"); ok {
+		t.Errorf("another method is answered by %+v", f)
+	}
+}
+
+func TestFixtureFiles(t *testing.T) {
+	dir := t.TempDir()
+	tool := &Tool{Source: SourceUser, Path: dir}
+	for _, tc := range []struct {
+		name, content string
+		ok            bool
+		body          string
+	}{
+		{"JSON body", `{"version":1,"source":"docs","fixtures":[{"request":{"url":"https://a.test/"},"response":{"status":200,"body":{"x":[1, 2]}}}]}`, true, `{"x":[1, 2]}`},
+		{"text body", `{"version":1,"source":"docs","fixtures":[{"request":{"url":"https://a.test/"},"response":{"status":200,"body":"a\nb"}}]}`, true, "a\nb"},
+		{"no body", `{"version":1,"source":"docs","fixtures":[{"request":{"url":"https://a.test/"},"response":{"status":204}}]}`, true, ""},
+		{"a number is JSON", `{"version":1,"source":"docs","fixtures":[{"request":{"url":"https://a.test/"},"response":{"status":200,"body":7}}]}`, true, "7"},
+		{"newer", `{"version":2,"source":"docs","fixtures":[]}`, false, ""},
+		{"unknown member", `{"version":1,"source":"docs","fixtures":[{"request":{"url":"https://a.test/","when":1},"response":{"status":200}}]}`, false, ""},
+		{"no url", `{"version":1,"source":"docs","fixtures":[{"request":{},"response":{"status":200}}]}`, false, ""},
+		{"no status", `{"version":1,"source":"docs","fixtures":[{"request":{"url":"https://a.test/"},"response":{}}]}`, false, ""},
+		{"no source", `{"version":1,"fixtures":[]}`, false, ""},
+		{"not JSON", `[`, false, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			file := filepath.Join(dir, "fixtures.json")
+			writeFile(t, file, tc.content)
+			got, ok, err := Fixtures(tool)
+			if !tc.ok {
+				wantFault(t, err, fault.Usage, "bad-fixtures", file)
+				return
+			}
+			if err != nil || !ok {
+				t.Fatalf("%v, %v", ok, err)
+			}
+			f, _ := MatchFixture(got, "GET", "https://a.test/")
+			if string(f.Response.Bytes()) != tc.body {
+				t.Errorf("body %q, want %q", f.Response.Bytes(), tc.body)
+			}
+		})
+	}
+	if err := os.Remove(filepath.Join(dir, "fixtures.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := Fixtures(tool); ok || err != nil {
+		t.Errorf("a folder without fixtures: %v, %v", ok, err)
+	}
+}
+
+func FuzzFixtures(f *testing.F) {
+	f.Add([]byte(`{"version":1,"source":"docs","fixtures":[{"request":{"url":"https://a.test/"},"response":{"status":200,"body":"x"}}]}`))
+	f.Add([]byte(`{"version":1,"fixtures":null}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fixtures, ok, err := parseFixtures("f", data)
+		if err != nil && (ok || fixtures != nil) {
+			t.Error("an error with fixtures")
+		}
+		for _, fx := range fixtures {
+			_ = fx.Response.Bytes()
+		}
+	})
+}
+
+func FuzzState(f *testing.F) {
+	f.Add([]byte(`{"version":1,"tools":{"x":{"passedDigest":"sha256:0","at":"2026-01-01T00:00:00Z","mode":"live","runtime":"r","policyRevision":"p","exposure":"draft"}}}`))
+	f.Add([]byte(`{"version":9}`))
+	file := filepath.Join(f.TempDir(), "state.json")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		st, err := readState(file)
+		if err != nil {
+			return
+		}
+		if err := st.write(file); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readState(file); err != nil {
+			t.Errorf("what was written cannot be read: %v", err)
+		}
+	})
+}

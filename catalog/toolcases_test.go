@@ -1,0 +1,132 @@
+package catalog_test
+
+// jwt is the well-known example token of RFC 7519 tooling; its signature is
+// not looked at.
+const (
+	jwtHead = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
+	jwtBody = "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ"
+	jwtWant = `{"header":{"alg":"HS256","typ":"JWT"},"payload":{"sub":"1234567890","name":"John Doe","iat":1516239022},"signaturePresent":`
+)
+
+var toolCases = []toolCase{
+	{tool: "base64", want: `"aGVsbG8gd29ybGQ="`},
+	{tool: "base64", args: `{"text":"aGVsbG8gd29ybGQ=","mode":"decode"}`, want: `"hello world"`},
+	{tool: "base64", args: `{"text":"a\u00ff?>~\u20ac","urlSafe":true}`, want: `"YcO_Pz5-4oKs"`},
+	{tool: "base64", args: `{"text":"a\u00ff?>~\u20ac"}`, want: `"YcO/Pz5+4oKs"`},
+	{tool: "base64", args: `{"text":"YcO_Pz5-\n4oKs","mode":"DECODE"}`, want: `"a\u00ff?>~\u20ac"`},
+	{tool: "base64", args: `{"text":""}`, want: `""`},
+	{tool: "base64", args: `{"text":"YQ","mode":"decode"}`, want: `"a"`},
+	{tool: "base64", args: `{"text":"not base64!","mode":"decode"}`, fail: "not Base64"},
+	{tool: "base64", args: `{"text":"YQ=Q","mode":"decode"}`, fail: "not Base64"},
+	{tool: "base64", args: `{"text":"//8=","mode":"decode"}`, fail: "not UTF-8"},
+	{tool: "base64", args: `{"text":"x","mode":"compress"}`, fail: `"encode" or "decode"`},
+
+	{tool: "hash", want: `"b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9"`},
+	{tool: "hash", args: `{"text":""}`, want: `"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"`},
+	{tool: "hash", args: `{"text":"abc","algorithm":"SHA-512"}`, want: `"ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"`},
+	{tool: "hash", args: `{"text":"abc","algorithm":"sha384"}`, want: `"cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7"`},
+	{tool: "hash", args: `{"text":"abc","algorithm":"sha1"}`, want: `"a9993e364706816aba3e25717850c26c9cd0d89d"`},
+	{tool: "hash", args: `{"text":"x","algorithm":"md5"}`, fail: "algorithm must be one of"},
+
+	{tool: "hmac", want: `"5910afd535969ee471d3b7215e1a8a5adc6477e079f4f8439a6c19c21a7c75e1"`},
+	// RFC 4231, test case 2.
+	{tool: "hmac", args: `{"secret":"Jefe","text":"what do ya want for nothing?"}`, want: `"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"`},
+	{tool: "hmac", args: `{"secret":"Jefe","text":"what do ya want for nothing?","algorithm":"SHA-384"}`, want: `"af45d2e376484031617f78d2b58a6b1b9c7ef464f5a01b47e42ec3736322445e8e2240ca5e69e2c78b3239ecfab21649"`},
+	{tool: "hmac", args: `{"secret":"","text":"x"}`, fail: "secret must not be empty"},
+	{tool: "hmac", args: `{"secret":"k","text":"x","algorithm":"SHA-1"}`, fail: "algorithm must be one of"},
+
+	{tool: "uuid", like: `^"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"$`},
+	{tool: "uuid", args: `{}`, like: `^"[0-9a-f-]{36}"$`},
+	{tool: "uuid", args: `{"count":2}`, fail: "count"},
+	{tool: "uuid", args: `[]`, fail: "object"},
+
+	{tool: "jwtDecode", want: jwtWant + `true}`},
+	{tool: "jwtDecode", args: `{"token":"Bearer ` + jwtHead + `.` + jwtBody + `."}`, want: jwtWant + `false}`},
+	{tool: "jwtDecode", args: `{"token":"` + jwtHead + `.eyJuIjoiw7wifQ.x"}`, want: `{"header":{"alg":"HS256","typ":"JWT"},"payload":{"n":"\u00fc"},"signaturePresent":true}`},
+	{tool: "jwtDecode", args: `{"token":"a.b"}`, fail: "three parts"},
+	{tool: "jwtDecode", args: `{"token":"a.b.c.d.e"}`, fail: "encrypted"},
+	{tool: "jwtDecode", args: `{"token":"!!.e30.x"}`, fail: "header of the token is not base64url"},
+	{tool: "jwtDecode", args: `{"token":"e30.W10.x"}`, fail: "payload of the token is not a JSON object"},
+
+	{tool: "timezoneConvert", want: `"2026-01-15T19:30:00.000+09:00"`},
+	{tool: "timezoneConvert", args: `{"text":"2026-01-15T15:00:00Z","toTimeZone":"Asia/Seoul"}`, want: `"2026-01-16T00:00:00.000+09:00"`},
+	{tool: "timezoneConvert", args: `{"text":"2026-01-15T15:59:59.999Z","toTimeZone":"Asia/Seoul"}`, want: `"2026-01-16T00:59:59.999+09:00"`},
+	{tool: "timezoneConvert", args: `{"text":"2026-01-15T05:00:00Z","toTimeZone":"America/New_York"}`, want: `"2026-01-15T00:00:00.000-05:00"`},
+	{tool: "timezoneConvert", args: `{"text":"2026-03-08T07:00:00.123456Z","toTimeZone":"America/New_York"}`, want: `"2026-03-08T03:00:00.123-04:00"`},
+	{tool: "timezoneConvert", args: `{"text":"2026-01-15 10:30+09:00","toTimeZone":"UTC"}`, want: `"2026-01-15T01:30:00.000+00:00"`},
+	{tool: "timezoneConvert", args: `{"text":"2026-01-15","toTimeZone":"Asia/Kathmandu"}`, want: `"2026-01-15T05:45:00.000+05:45"`},
+	{tool: "timezoneConvert", args: `{"text":"1900-01-01T00:00Z","toTimeZone":"Asia/Seoul"}`, want: `"1900-01-01T08:27:52.000+08:27:52"`},
+	{tool: "timezoneConvert", args: `{"text":"tomorrow","toTimeZone":"UTC"}`, fail: "ISO 8601"},
+	{tool: "timezoneConvert", args: `{"text":"2026-02-30T00:00:00Z","toTimeZone":"UTC"}`, fail: "not a time that exists"},
+	{tool: "timezoneConvert", args: `{"text":"2026-01-15T10:30:00Z","toTimeZone":"Mars/Olympus"}`, fail: "unknown time zone"},
+	{tool: "timezoneConvert", args: `{"text":"2026-01-15T10:30:00Z"}`, fail: "toTimeZone"},
+
+	{tool: "cronNext", want: `["2026-01-16T09:00:00.000Z","2026-01-19T09:00:00.000Z","2026-01-20T09:00:00.000Z"]`},
+	// Six leap days ahead: a walk by minutes would take millions of statements.
+	{tool: "cronNext", args: `{"expression":"0 0 29 2 *","from":"2047-03-01T00:00:00Z","count":1}`, want: `["2048-02-29T00:00:00.000Z"]`},
+	{tool: "cronNext", args: `{"expression":"0 0 29 2 *","from":"2026-01-01T00:00:00Z","count":6}`, like: `"2048-02-29T00:00:00.000Z"\]$`},
+	{tool: "cronNext", args: `{"expression":"0 0 29 2 */7","from":"2026-01-01T00:00:00Z","count":100}`, like: `^\["2032-02-29T00:00:00.000Z","2060-02-29T00`},
+	{tool: "cronNext", args: `{"expression":"0 0 13 * FRI","from":"2026-03-12T00:00:00Z","count":3}`, want: `["2026-03-13T00:00:00.000Z","2026-03-20T00:00:00.000Z","2026-03-27T00:00:00.000Z"]`},
+	{tool: "cronNext", args: `{"expression":"30 6 1 jan 7","from":"2026-01-01T06:30:00Z","count":2}`, want: `["2026-01-04T06:30:00.000Z","2026-01-11T06:30:00.000Z"]`},
+	{tool: "cronNext", args: `{"expression":"*/20 22-23 * * fri-sun","from":"2026-01-18T22:50:00+01:00","count":3}`, want: `["2026-01-18T22:00:00.000Z","2026-01-18T22:20:00.000Z","2026-01-18T22:40:00.000Z"]`},
+	{tool: "cronNext", args: `{"expression":"@monthly","from":"2026-12-31T23:59:59.5Z","count":1}`, want: `["2027-01-01T00:00:00.000Z"]`},
+	{tool: "cronNext", args: `{"expression":"* * * * *"}`, like: `^(\["|",")?(.*Z",){4}.*Z"\]$`},
+	{tool: "cronNext", args: `{"expression":"0 0 30 2 *"}`, fail: "never fires"},
+	{tool: "cronNext", args: `{"expression":"*/0 * * * *"}`, fail: "step must be at least 1"},
+	{tool: "cronNext", args: `{"expression":"0 9 * * 8"}`, fail: "outside 0-7"},
+	{tool: "cronNext", args: `{"expression":"0 9 * * 5-1"}`, fail: "backwards"},
+	{tool: "cronNext", args: `{"expression":"0 0 9 * * 1"}`, fail: "five fields"},
+	{tool: "cronNext", args: `{"expression":"0 9 * * 1","count":101}`, fail: "from 1 to 100"},
+	{tool: "cronNext", args: `{"expression":"0 9 * * 1","from":"soon"}`, fail: "ISO 8601"},
+
+	{tool: "parseCsv", want: `[{"name":"Alice","age":"30","city":"Seoul"},{"name":"Bob","age":"25","city":"Tokyo"}]`},
+	{tool: "parseCsv", args: `{"text":"a;b\n1;\"x;y\"","header":false,"delimiter":";"}`, want: `[["a","b"],["1","x;y"]]`},
+	{tool: "parseCsv", args: `{"text":"a\tb\n1\t2","delimiter":"\\t"}`, want: `[{"a":"1","b":"2"}]`},
+	{tool: "parseCsv", args: `{"text":"a,b\r\n\"say \"\"hi\"\"\",\"two\nlines\""}`, want: `[{"a":"say \"hi\"","b":"two\nlines"}]`},
+	{tool: "parseCsv", args: `{"text":"a,b","delimiter":"ab"}`, fail: "one character"},
+	{tool: "parseCsv", args: `{"text":"a,\"b"}`, fail: "line 1"},
+
+	{tool: "evalExpression", want: `28`},
+	{tool: "evalExpression", args: `{"expression":"-2 ** 2 + 2 ** 3 ** 2 / 2 ** -1"}`, want: `1020`},
+	{tool: "evalExpression", args: `{"expression":"min(3, 1 + 1, 9) * max(2, 1) + abs(-1) + round(2.5) + floor(1.9) + ceil(1.1) + sqrt(16) + pow(2, 3)"}`, want: `23`},
+	{tool: "evalExpression", args: `{"expression":"n == 0 ? 0 : total / n","variables":{"n":0,"total":7}}`, want: `0`},
+	{tool: "evalExpression", args: `{"expression":"a > 1 && !(b >= 2) || name == 'x'","variables":"{\"a\":2,\"b\":1,\"name\":\"y\"}"}`, want: `true`},
+	{tool: "evalExpression", args: `{"expression":"'a' + \"b\""}`, want: `"ab"`},
+	{tool: "evalExpression", args: `{"expression":"7 % 4 - 1.5e1 + .5"}`, want: `-11.5`},
+	{tool: "evalExpression", args: `{"expression":"null"}`, want: `null`},
+	{tool: "evalExpression", args: `{"expression":"1 / 0"}`, fail: "division by zero"},
+	{tool: "evalExpression", args: `{"expression":"10 ** 400"}`, fail: "not a finite number"},
+	{tool: "evalExpression", args: `{"expression":"constructor"}`, fail: "unknown variable"},
+	{tool: "evalExpression", args: `{"expression":"eval('1')"}`, fail: "unknown function"},
+	{tool: "evalExpression", args: `{"expression":"toString()"}`, fail: "unknown function"},
+	{tool: "evalExpression", args: `{"expression":"a.b"}`, fail: `unexpected "." at position 2`},
+	{tool: "evalExpression", args: `{"expression":"2 ^ 3"}`, fail: "write ** for a power"},
+	{tool: "evalExpression", args: `{"expression":"1 2"}`, fail: "unexpected 2 at position 3"},
+	{tool: "evalExpression", args: `{"expression":"(1"}`, fail: "end of expression"},
+	{tool: "evalExpression", args: `{"expression":"1 + 'a'"}`, fail: "two numbers or two strings"},
+	{tool: "evalExpression", args: `{"expression":"a","variables":{"a":[1]}}`, fail: "must be a number"},
+	{tool: "evalExpression", args: `{"expression":"((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((1"}`, fail: "nested deeper"},
+
+	{tool: "readTextFile", want: `"# Workspace\nline two\n"`},
+	{tool: "readTextFile", args: `{"path":"sub/in.txt"}`, want: `"inner"`},
+	{tool: "readTextFile", args: `{"path":"umlaut.txt"}`, want: `"Gr\u00fc\u00dfe"`},
+	{tool: "readTextFile", args: `{"path":"../../etc/passwd"}`, fail: ".."},
+	{tool: "readTextFile", args: `{"path":"link.txt"}`, fail: "link.txt"},
+	{tool: "readTextFile", args: `{"path":"bytes.bin"}`, fail: "UTF-8"},
+	{tool: "readTextFile", args: `{"path":"gone.txt"}`, fail: "gone.txt"},
+
+	{tool: "writeTextFile", want: `{"ok":true,"path":"report.md","bytes":8}`},
+	{tool: "writeTextFile", args: `{"path":"new/deep/a.txt","content":"\u20ac"}`, want: `{"ok":true,"path":"new/deep/a.txt","bytes":3}`},
+	{tool: "writeTextFile", args: `{"path":"README.md","content":""}`, want: `{"ok":true,"path":"README.md","bytes":0}`},
+	{tool: "writeTextFile", args: `{"path":"../out.txt","content":"x"}`, fail: ".."},
+	{tool: "writeTextFile", args: `{"path":"link.txt","content":"x"}`, fail: "link.txt"},
+	{tool: "writeTextFile", args: `{"path":"a.txt"}`, fail: "content"},
+
+	{tool: "getWeather", want: `{"location":"Seoul","tempC":3,"humidity":45,"windSpeed":10,"windDirection":"NW"}`},
+	{tool: "getWeather", args: `{}`, want: `{"location":"Oslo, Norway","tempC":-7,"humidity":80,"windSpeed":21,"windDirection":"SSW"}`},
+	{tool: "getWeather", args: `{"location":" Nowhere at all "}`, fail: `knows no place called "Nowhere at all"`},
+	{tool: "getWeather", args: `{"location":"Busy"}`, fail: "HTTP status 503"},
+	{tool: "getWeather", args: `{"location":"Odd"}`, fail: "without current conditions"},
+	{tool: "getWeather", args: `{"location":"Text"}`, fail: "invalid json"},
+	{tool: "getWeather", args: `{"location":".."}`, fail: "name of a place"},
+}
