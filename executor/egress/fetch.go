@@ -102,3 +102,35 @@ func redirectTarget(from *target, location string) (*target, *worker.Failure) {
 	}
 	return next, nil
 }
+
+// Admit checks a request as Fetch does before it resolves the host, and sends
+// nothing. A refusal enters the ledger.
+func (c *Client) Admit(req Request) *worker.Failure {
+	if _, f := newMessage(req, c.opts.UserAgent); f != nil {
+		return f
+	}
+	t, f := parseTarget(req.URL)
+	if f != nil {
+		c.record(Entry{})
+		return f
+	}
+	if _, f := c.policy.admit(t); f != nil {
+		c.record(Entry{Host: t.label()})
+		return f
+	}
+	return nil
+}
+
+// Cut gives the response with the part of its body that req asks for.
+func (r *Response) Cut(req Request) *Response {
+	out := *r
+	start := min(max(req.StartIndex, 0), int64(len(r.Body)))
+	out.Body = r.Body[start:]
+	out.Truncated, out.NextStartIndex = false, nil
+	if req.MaxLength != nil && max(*req.MaxLength, 0) < int64(len(out.Body)) {
+		out.Body = out.Body[:max(*req.MaxLength, 0)]
+		next := start + int64(len(out.Body))
+		out.Truncated, out.NextStartIndex = true, &next
+	}
+	return &out
+}
