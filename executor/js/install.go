@@ -7,6 +7,8 @@ func (s *session) install() {
 	s.installConsole()
 	s.installTimers()
 	s.installEncoding()
+	s.installLocale()
+	s.lazy("Intl", s.intlObject)
 	s.lazy("crypto", s.cryptoObject)
 	s.lazy("safety", s.safetyObject)
 	s.lazy("Java", s.javaObject)

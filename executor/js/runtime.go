@@ -56,6 +56,7 @@ type Runtime struct {
 	opts  Options
 	cache *lru.Cache[string, *program]
 	stuck atomic.Int64
+	zones sync.Map // time zones by name; only existing names enter
 
 	mu     sync.Mutex
 	closed bool

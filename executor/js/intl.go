@@ -1,0 +1,214 @@
+package js
+
+import (
+	"math"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones must not depend on files of the host
+
+	"github.com/dop251/goja"
+)
+
+// The small part of ECMA-402 that tools use: DateTimeFormat and NumberFormat
+// for en-US, en-CA and en-GB. Another locale, or an option that is not
+// implemented, is a RangeError, never a different text. Without a timeZone
+// everything is UTC.
+
+func (s *session) intlObject() goja.Value {
+	obj := s.vm.NewObject()
+	_ = obj.DefineDataProperty("DateTimeFormat", s.intlClass("DateTimeFormat", s.dateTimeFormat), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = obj.DefineDataProperty("NumberFormat", s.intlClass("NumberFormat", s.numberFormat), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return obj
+}
+
+func (s *session) intlClass(name string, build func(obj *goja.Object, locales, options goja.Value)) *goja.Object {
+	c := s.class(name, func(obj *goja.Object, call goja.ConstructorCall) {
+		build(obj, call.Argument(0), call.Argument(1))
+	})
+	s.hiddenMethod(c, "supportedLocalesOf", func(call goja.FunctionCall) goja.Value {
+		out := []any{}
+		for _, l := range s.localeList(call.Argument(0)) {
+			if known := locales[strings.ToLower(l)]; known != "" {
+				out = append(out, known)
+			}
+		}
+		return s.vm.NewArray(out...)
+	})
+	return c
+}
+
+var locales = map[string]string{"en": "en", "en-us": "en-US", "en-ca": "en-CA", "en-gb": "en-GB"}
+
+func (s *session) localeList(v goja.Value) []string {
+	if goja.IsUndefined(v) {
+		return nil
+	}
+	if obj, ok := v.(*goja.Object); ok && s.isArray(obj) {
+		var out []string
+		for i := int64(0); i < min(lengthOf(obj), 20); i++ {
+			out = append(out, orUndefined(obj.Get(s.vm.ToValue(i).String())).String())
+		}
+		return out
+	}
+	return []string{v.String()}
+}
+
+// locale picks the first supported locale; none asked for is en-US.
+func (s *session) locale(v goja.Value) string {
+	list := s.localeList(v)
+	if len(list) == 0 {
+		return "en-US"
+	}
+	for _, l := range list {
+		if known := locales[strings.ToLower(l)]; known != "" {
+			return known
+		}
+	}
+	s.throwError("RangeError", "the locale "+clip(list[0], 40)+" is not supported; use en-US, en-CA or en-GB")
+	return ""
+}
+
+// option reads a string option and checks it against the allowed values.
+func (s *session) option(opts goja.Value, name string, allowed ...string) string {
+	obj, ok := opts.(*goja.Object)
+	if !ok {
+		return ""
+	}
+	v := orUndefined(obj.Get(name))
+	if goja.IsUndefined(v) {
+		return ""
+	}
+	text := v.String()
+	for _, a := range allowed {
+		if a == text {
+			return text
+		}
+	}
+	s.throwError("RangeError", "the value "+clip(text, 40)+" is not supported for the option "+name)
+	return ""
+}
+
+// number reads an integer option within bounds; absent is def.
+func (s *session) number(opts goja.Value, name string, lo, hi, def int) int {
+	obj, ok := opts.(*goja.Object)
+	if !ok {
+		return def
+	}
+	v := orUndefined(obj.Get(name))
+	if goja.IsUndefined(v) {
+		return def
+	}
+	x := v.ToFloat()
+	if math.IsNaN(x) || x < float64(lo) || x > float64(hi) {
+		s.throwError("RangeError", "the option "+name+" is out of range")
+	}
+	return int(math.Floor(x))
+}
+
+// unsupported refuses options whose effect does not exist here.
+func (s *session) unsupported(opts goja.Value, names ...string) {
+	obj, ok := opts.(*goja.Object)
+	if !ok {
+		return
+	}
+	for _, n := range names {
+		if v := orUndefined(obj.Get(n)); !goja.IsUndefined(v) {
+			s.throwError("RangeError", "the option "+n+" is not supported")
+		}
+	}
+}
+
+// zone finds a time zone by its IANA name or as an offset such as +09:00.
+func (s *session) zone(name string) (*time.Location, string) {
+	switch strings.ToUpper(name) {
+	case "UTC", "GMT", "ETC/UTC", "ETC/GMT", "Z":
+		return time.UTC, "UTC"
+	}
+	if loc, ok := s.rt.zones.Load(name); ok {
+		return loc.(*time.Location), name
+	}
+	if len(name) == 6 && (name[0] == '+' || name[0] == '-') {
+		if at, err := time.Parse("-07:00", name); err == nil {
+			_, offset := at.Zone()
+			return time.FixedZone(name, offset), name
+		}
+	}
+	if zoneName(name) {
+		if loc, err := time.LoadLocation(name); err == nil {
+			s.rt.zones.Store(name, loc)
+			return loc, name
+		}
+	}
+	s.throwError("RangeError", "Invalid time zone specified: "+clip(name, 60))
+	return nil, ""
+}
+
+func zoneName(name string) bool {
+	if name == "" || len(name) > 64 || name == "Local" || !(name[0] >= 'A' && name[0] <= 'Z') {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if !identByte(c) && c != '/' && c != '-' && c != '+' || c == '$' || c == '\\' || c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// installLocale replaces the methods that the engine has without locales.
+func (s *session) installLocale() {
+	number := s.vm.GlobalObject().Get("Number").(*goja.Object).Get("prototype").(*goja.Object)
+	s.hiddenMethod(number, "toLocaleString", func(call goja.FunctionCall) goja.Value {
+		switch call.This.Export().(type) {
+		case int64, float64:
+		default:
+			s.throwError("TypeError", "toLocaleString needs a number")
+		}
+		f := s.readNumberFormat(call.Argument(0), call.Argument(1))
+		return s.vm.ToValue(joinParts(f.parts(call.This)))
+	})
+	date := s.vm.GlobalObject().Get("Date").(*goja.Object).Get("prototype").(*goja.Object)
+	for name, need := range map[string]string{"toLocaleString": "any", "toLocaleDateString": "date", "toLocaleTimeString": "time"} {
+		s.hiddenMethod(date, name, func(call goja.FunctionCall) goja.Value {
+			at, ok := s.instant(call.This)
+			if obj, isObj := call.This.(*goja.Object); !isObj || obj.ClassName() != "Date" {
+				s.throwError("TypeError", name+" needs a Date")
+			}
+			if !ok {
+				return s.vm.ToValue("Invalid Date")
+			}
+			return s.vm.ToValue(joinParts(s.readDateFormat(call.Argument(0), call.Argument(1), need).parts(at)))
+		})
+	}
+}
+
+// instant reads a Date or a number of milliseconds.
+func (s *session) instant(v goja.Value) (time.Time, bool) {
+	ms := v.ToFloat()
+	if math.IsNaN(ms) || math.Abs(ms) > 8.64e15 {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(int64(ms)).UTC(), true
+}
+
+// A part is one member of formatToParts.
+type part struct{ kind, value string }
+
+func joinParts(parts []part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.value)
+	}
+	return b.String()
+}
+
+func (s *session) partsValue(parts []part) goja.Value {
+	arr := s.vm.NewArray()
+	for i, p := range parts {
+		obj := s.vm.NewObject()
+		_ = obj.Set("type", p.kind)
+		_ = obj.Set("value", p.value)
+		_ = arr.Set(s.vm.ToValue(i).String(), obj)
+	}
+	return arr
+}
