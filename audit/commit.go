@@ -172,15 +172,9 @@ func (b *batch) write() error {
 		return unavailable(b.w.path, err)
 	}
 	if t != nil {
-		err = b.own(t.event())
+		b.w.untold = append(b.w.untold, t.event())
 	}
-	if ev := b.w.health.recovered(c.now()); err == nil && ev != nil {
-		err = b.own(*ev)
-	}
-	if err == nil {
-		err = b.collect()
-	}
-	if err != nil {
+	if err := b.collect(); err != nil {
 		return unavailable(b.w.path, err)
 	}
 	var early func(n int)
@@ -201,42 +195,54 @@ func (b *batch) write() error {
 	if err != nil {
 		return unavailable(b.w.path, err)
 	}
+	b.w.untold = nil
 	b.w.live.advance(c.end, b.w.calls)
 	return nil
 }
 
-// own adds a line of the log about itself.
-func (b *batch) own(ev Event) error {
-	body, err := encodeEvent(b.w.id, ev, nil)
-	if err != nil {
+// collect puts the lines in order: first those that ask for no sync, then
+// what the log has to tell about itself, then the others.
+func (b *batch) collect() error {
+	if err := b.gather(false); err != nil {
 		return err
 	}
-	b.entries = append(b.entries, &entry{body: body})
-	b.owners = append(b.owners, nil)
-	return nil
+	own := b.w.untold
+	if ev := b.w.health.recovered(b.w.chain.now()); ev != nil {
+		own = append(own[:len(own):len(own)], *ev)
+	}
+	for _, ev := range own {
+		body, err := encodeEvent(b.w.id, ev, nil)
+		if err != nil {
+			return err
+		}
+		b.add(nil, &entry{body: body, sync: true})
+	}
+	return b.gather(true)
 }
 
-// collect puts the entries of the requests in order.
-func (b *batch) collect() error {
-	for _, sync := range []bool{false, true} {
-		for _, r := range b.requests {
-			if r.sync != sync {
-				continue
-			}
-			entries := []*entry{&r.entry}
-			if r.prepare != nil {
-				var err error
-				if entries, err = r.prepare(); err != nil {
-					return err
-				}
+// gather adds the lines of the requests that ask for a sync, or do not.
+func (b *batch) gather(sync bool) error {
+	for _, r := range b.requests {
+		switch {
+		case r.sync != sync:
+		case r.prepare == nil:
+			b.add(r, &r.entry)
+		default:
+			entries, err := r.prepare()
+			if err != nil {
+				return err
 			}
 			for _, e := range entries {
-				b.entries = append(b.entries, e)
-				b.owners = append(b.owners, r)
+				b.add(r, e)
 			}
 		}
 	}
 	return nil
+}
+
+func (b *batch) add(owner *request, e *entry) {
+	b.entries = append(b.entries, e)
+	b.owners = append(b.owners, owner)
 }
 
 // answerEarly answers the requests of the first n entries, which asked for no

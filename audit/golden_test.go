@@ -13,8 +13,10 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/schemas"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -184,4 +186,39 @@ func TestInvalidRecords(t *testing.T) {
 	if n := len(readFile(t, w.Path())); n != 0 {
 		t.Errorf("%d bytes written", n)
 	}
+}
+
+// TestSchema holds every line against the published schema.
+func TestSchema(t *testing.T) {
+	schema := compileSchema(t)
+	lines := bytes.Split(bytes.TrimSpace(sampleLog(t)), []byte("\n"))
+	full := prepare(sampleCall("call-9"), broken{"error"})
+	for _, c := range []Call{full, {Phase: PhaseClose, CallID: "x", Origin: "admin"}} {
+		b, err := encodeCall("w1", &c)
+		must(t, err)
+		line, err := newEncoder().head(nil, clock()(), link{})
+		must(t, err)
+		lines = append(lines, appendSum(append(append(line, ','), b...), 0))
+	}
+	for i, line := range lines {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+		must(t, err)
+		if err := schema.Validate(v); err != nil {
+			t.Errorf("line %d: %v", i+1, err)
+		}
+	}
+}
+
+func compileSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	const name = "audit.schema.json"
+	b, err := schemas.FS.ReadFile(name)
+	must(t, err)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	must(t, err)
+	c := jsonschema.NewCompiler()
+	must(t, c.AddResource(name, doc))
+	s, err := c.Compile(name)
+	must(t, err)
+	return s
 }

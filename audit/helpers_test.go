@@ -57,7 +57,7 @@ func bareCall(id string) Call {
 func askCall(id string, t time.Time) Call {
 	c := sampleCall(id)
 	c.Outcome, c.Error, c.Result = nil, nil, nil
-	c.HITL = &HITL{Mode: "REQUIRED", PromptDigest: ptr("sha256:x"), ExpiresAt: ptr(t.UTC().Format(time.RFC3339))}
+	c.HITL = &HITL{Mode: "REQUIRED", PromptDigest: ptr("sha256:" + strings.Repeat("12", 32)), ExpiresAt: ptr(t.UTC().Format(time.RFC3339))}
 	return c
 }
 

@@ -90,6 +90,11 @@ func (w *Writer) callRequest(c Call, sync bool, m Masker) (*request, error) {
 	if !isToken(c.CallID) {
 		return nil, w.invalid("a record without a usable callId")
 	}
+	if c.Phase != PhaseAsk && c.HITL != nil && c.HITL.ExpiresAt != nil {
+		h := *c.HITL
+		h.ExpiresAt = nil
+		c.HITL = &h
+	}
 	c = prepare(c, m)
 	b, err := encodeCall(w.id, &c)
 	if err != nil {

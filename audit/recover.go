@@ -268,7 +268,7 @@ func expired(c *Call) {
 	if c.HITL != nil {
 		h = *c.HITL
 	}
-	h.Outcome = HITLExpired
+	h.Outcome, h.ExpiresAt = HITLExpired, nil
 	c.HITL = &h
 }
 

@@ -54,6 +54,7 @@ type Writer struct {
 	calls  *calls
 	sinks  *sinks
 	health health
+	untold []Event  // of the log about itself, not yet written; the committer's
 	known  sync.Map // digests of objects that are in the chain
 
 	mu       sync.Mutex

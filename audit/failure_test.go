@@ -1,0 +1,292 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// TestDiskFailures: whatever the disk does, the call is refused, no byte of
+// the record stays, the log says so and goes on by itself when it is over.
+func TestDiskFailures(t *testing.T) {
+	disk := func(err error) func([]byte) (int, error) {
+		return func(b []byte) (int, error) { return len(b) / 2, err }
+	}
+	for name, c := range map[string]struct {
+		fault  func(*faults)
+		reason string
+	}{
+		"full":            {func(f *faults) { f.write = disk(syscall.ENOSPC) }, ReasonDiskFull},
+		"full at once":    {func(f *faults) { f.write = func([]byte) (int, error) { return 0, syscall.ENOSPC } }, ReasonDiskFull},
+		"read-only":       {func(f *faults) { f.write = disk(syscall.EROFS) }, ReasonReadOnly},
+		"permission":      {func(f *faults) { f.write = disk(syscall.EACCES) }, ReasonPermission},
+		"error":           {func(f *faults) { f.write = disk(syscall.EIO) }, ReasonIO},
+		"sync":            {func(f *faults) { f.sync = func() error { return syscall.EIO } }, ReasonIO},
+		"cannot cut back": {func(f *faults) { f.write, f.trunc = disk(syscall.EIO), func() error { return syscall.EIO } }, ReasonIO},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &faults{}
+			dir := t.TempDir()
+			w := mustOpen(t, dir, Options{open: f.open})
+			ctx := context.Background()
+			must(t, w.Close(ctx, sampleCall("before"), nil))
+			good := readFile(t, w.Path())
+			f.set(c.fault)
+			for range 3 {
+				wantReason(t, w.Close(ctx, sampleCall("during"), nil), c.reason)
+			}
+			wantReason(t, w.last(), c.reason)
+			if got := readFile(t, w.Path()); name != "cannot cut back" && !bytes.Equal(got, good) {
+				t.Errorf("%d bytes are left of a refused record", len(got)-len(good))
+			}
+			f.set(func(f *faults) { f.write, f.sync, f.trunc = nil, nil, nil })
+			must(t, w.Close(ctx, sampleCall("during"), nil))
+			must(t, w.Health(ctx))
+			wantOK(t, w.Path())
+			want := "close:before event:audit.outage close:during"
+			if name == "cannot cut back" {
+				want = "close:before event:torn event:audit.outage close:during"
+			}
+			if got := phases(records(t, w.Path())); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func (w *Writer) last() error { return w.health.last() }
+
+// TestSyncFailureKeepsWhatWasWritten: an open that was answered before the
+// sync of its batch failed stays in the file.
+func TestSyncFailureKeepsWhatWasWritten(t *testing.T) {
+	f := &faults{}
+	w := mustOpen(t, t.TempDir(), Options{open: f.open})
+	ctx := context.Background()
+	hold := make(chan struct{})
+	f.set(func(f *faults) { f.sync = func() error { <-hold; return syscall.EIO } })
+	var wg sync.WaitGroup
+	do := func(name string, wantErr bool, call func() error) {
+		wg.Go(func() {
+			if err := call(); (err != nil) != wantErr {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	do("first", true, func() error { return w.Close(ctx, bareCall("first"), nil) })
+	for f.syncs.Load() == 0 {
+		runtime.Gosched()
+	}
+	do("close", true, func() error { return w.Close(ctx, bareCall("closed"), nil) })
+	do("open", false, func() error { return w.Open(ctx, bareCall("opened"), false, nil) })
+	for w.waiting() < 2 {
+		runtime.Gosched()
+	}
+	close(hold)
+	wg.Wait()
+	f.set(func(f *faults) { f.sync = nil })
+	must(t, w.Close(ctx, bareCall("closed"), nil))
+	wantOK(t, w.Path())
+	got := phases(records(t, w.Path()))
+	if strings.Contains(got, "first") || !strings.Contains(got, "open:opened") || strings.Count(got, "close:closed") != 1 {
+		t.Error(got)
+	}
+}
+
+// TestHealthRecoversWithoutTraffic: Health itself tries.
+func TestHealthRecoversWithoutTraffic(t *testing.T) {
+	f := &faults{}
+	var mu sync.Mutex
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	later := func() { mu.Lock(); now = now.Add(time.Minute); mu.Unlock() }
+	w := mustOpen(t, t.TempDir(), Options{open: f.open, Now: func() time.Time { mu.Lock(); defer mu.Unlock(); return now }})
+	ctx := context.Background()
+	must(t, w.Health(ctx))
+	f.set(func(f *faults) { f.write = func([]byte) (int, error) { return 0, syscall.ENOSPC } })
+	wantReason(t, w.Close(ctx, bareCall("a"), nil), ReasonDiskFull)
+	wantReason(t, w.Health(ctx), ReasonDiskFull)
+	later()
+	wantReason(t, w.Health(ctx), ReasonDiskFull)
+	f.set(func(f *faults) { f.write = nil })
+	later()
+	must(t, w.Health(ctx))
+	if got := phases(records(t, w.Path())); got != "event:audit.outage" {
+		t.Error(got)
+	}
+}
+
+// TestRemovedOrReplaced: a log that disappears is never silently begun anew.
+func TestRemovedOrReplaced(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed")
+	}
+	ctx := context.Background()
+	dir := t.TempDir()
+	w := mustOpen(t, dir, Options{})
+	must(t, w.Close(ctx, bareCall("a"), nil))
+	aside := filepath.Join(dir, "aside")
+	must(t, os.Rename(w.Path(), aside))
+	wantReason(t, w.Close(ctx, bareCall("b"), nil), ReasonFileGone)
+	if _, err := os.Stat(w.Path()); err == nil {
+		t.Fatal("a new log was begun")
+	}
+	must(t, os.WriteFile(w.Path(), sampleLog(t), 0o600))
+	wantReason(t, w.Close(ctx, bareCall("b"), nil), ReasonFileGone)
+	must(t, os.WriteFile(w.Path(), nil, 0o600))
+	wantReason(t, w.Close(ctx, bareCall("b"), nil), ReasonFileGone)
+
+	// A copy that holds our last line is the same log.
+	must(t, os.Remove(w.Path()))
+	must(t, os.WriteFile(w.Path(), readFile(t, aside), 0o600))
+	must(t, w.Close(ctx, bareCall("b"), nil))
+	wantOK(t, w.Path())
+	if got := phases(records(t, w.Path())); got != "close:a event:audit.outage close:b" {
+		t.Error(got)
+	}
+
+	must(t, os.Truncate(w.Path(), 10))
+	wantReason(t, w.Close(ctx, bareCall("c"), nil), ReasonFileCut)
+}
+
+func TestNotALog(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"other text": func(p string) error { return os.WriteFile(p, []byte("hello\n"), 0o600) },
+		"binary":     func(p string) error { return os.WriteFile(p, []byte{1, 2, 3}, 0o600) },
+		"folder":     func(p string) error { return os.Mkdir(p, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x")
+			must(t, make(path))
+			_, err := Open(t.TempDir(), Options{File: path})
+			wantReason(t, err, ReasonNotALog)
+		})
+	}
+}
+
+func TestNoPermission(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("permission bits do not bind this user")
+	}
+	dir := t.TempDir()
+	must(t, os.Chmod(dir, 0o500))
+	_, err := Open(filepath.Join(dir, "audit"), Options{})
+	wantReason(t, err, ReasonPermission)
+}
+
+// TestLockHeld: another process that never lets go refuses calls, and only
+// as long as it does.
+func TestLockHeld(t *testing.T) {
+	dir := t.TempDir()
+	w := mustOpen(t, dir, Options{})
+	l := flock.New(w.chain.lockPath)
+	must(t, l.Lock())
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- w.Open(ctx, bareCall("a"), true, nil) }()
+	for w.waiting() == 0 {
+		runtime.Gosched()
+	}
+	cancel()
+	wantReason(t, <-done, ReasonCancelled)
+
+	short, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	_, err := takeLock(short, w.chain.lockPath)
+	wantReason(t, err, ReasonLock)
+
+	must(t, l.Unlock())
+	must(t, w.Open(context.Background(), bareCall("b"), true, nil))
+	if got := phases(records(t, w.Path())); got != "open:b" {
+		t.Errorf("got %q: what was given up must not be written", got)
+	}
+}
+
+type fakeSink struct {
+	mu    sync.Mutex
+	lines []string
+	err   error
+	panic bool
+	wait  chan struct{}
+}
+
+func (s *fakeSink) Write(_ context.Context, lines [][]byte, _ bool) error {
+	if s.wait != nil {
+		<-s.wait
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.panic {
+		panic("sink")
+	}
+	if s.err == nil {
+		for _, l := range lines {
+			s.lines = append(s.lines, string(l))
+		}
+	}
+	return s.err
+}
+
+func (s *fakeSink) Close() error { return nil }
+
+func (s *fakeSink) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.lines, "\n") + "\n"
+}
+
+func TestSinks(t *testing.T) {
+	must1, best := &fakeSink{}, &fakeSink{}
+	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{"must", must1, true}, {"best", best, false}}})
+	ctx := context.Background()
+	for i := range 20 {
+		must(t, w.Open(ctx, bareCall(fmt.Sprint("c", i)), i%2 == 0, nil))
+		must(t, w.Close(ctx, bareCall(fmt.Sprint("c", i)), nil))
+	}
+	if got := must1.text(); got != string(readFile(t, w.Path())) {
+		t.Error("the required sink has other lines than the file")
+	}
+	must1.set(errors.New("down"), false)
+	wantReason(t, w.Close(ctx, bareCall("x"), nil), ReasonSink)
+	wantReason(t, w.Close(ctx, bareCall("x"), nil), ReasonTwice) // the file has it
+	wantReason(t, w.last(), ReasonSink)
+	must1.set(nil, true)
+	wantReason(t, w.Close(ctx, bareCall("y"), nil), ReasonSink)
+	must1.set(nil, false)
+	must(t, w.Close(ctx, bareCall("z"), nil))
+	must(t, w.Shutdown(ctx))
+	wantOK(t, w.Path())
+	if got := best.text(); got != string(readFile(t, w.Path())) {
+		t.Error("the best-effort sink has other lines than the file")
+	}
+}
+
+func (s *fakeSink) set(err error, panics bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err, s.panic = err, panics
+}
+
+// TestSlowBestEffortSink: it neither delays nor refuses a call, and what it
+// misses is counted.
+func TestSlowBestEffortSink(t *testing.T) {
+	s := &fakeSink{wait: make(chan struct{})}
+	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{"slow", s, false}}})
+	const n = sinkQueue + 50
+	for i := range n {
+		must(t, w.Open(context.Background(), bareCall(fmt.Sprint("c", i)), false, nil))
+	}
+	if lost := w.LostLines()["slow"]; lost < n-sinkQueue-1 {
+		t.Errorf("%d lines counted as lost", lost)
+	}
+	close(s.wait)
+}
