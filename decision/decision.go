@@ -59,6 +59,10 @@ type Decision struct {
 	Limits          Limits           `json:"limits"`
 	Isolation       IsolationMinimum `json:"isolation"`
 	Reasons         []Reason         `json:"reasons"`
+
+	// Mask holds pointers into the arguments that the record writes as "***".
+	// It steers the record and is no part of the answer.
+	Mask []string `json:"-"`
 }
 
 // Tool names what was decided about.

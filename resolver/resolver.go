@@ -1,31 +1,60 @@
 // Package resolver turns a spec and a caller into a Decision: CUE parses,
 // types and closes the layers and holds their constraints, Rego folds them
-// and decides. It does no I/O while it decides.
+// and decides. It owns the loading, testing, activation and swapping of a
+// policy, and the limits under which it is asked.
+//
+// It does no I/O while it decides. New, Reload, TestPolicy and WriteBuiltin
+// read and write files; Resolve, Visible, Explain and Findings do not.
+//
+// Packages executor, service, server, catalog and lint may import it; it
+// imports spec, decision, fault and the embedded policy.
+//
+// Threat model. Authors of tools control the spec, callers control arguments
+// and parts of the principal; neither controls the policy. Whatever goes wrong
+// refuses: an undefined decision, a failing builtin, a deadline, an oversized
+// input, a panic, a result of another shape, and a result that permits more
+// than the layers do. Text of authors enters CUE only as values.
 package resolver
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/digest"
+	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
 // Builtin names the embedded policy wherever a policy is expected.
 const Builtin = "builtin"
 
+// The runtime that toolSafety names.
+const (
+	RuntimeID         = "toolwarrant/goja"
+	RuntimeMinVersion = "0.1.0"
+)
+
 // Operator is what the operator of an installation, never an author, sets.
 type Operator struct {
-	BasePath      string   // absolute: the baseline fsBasePath
+	BasePath      string   // absolute: the baseline fsBasePath; empty = a folder without files
 	Roots         []string // further absolute roots under which a spec's fsBasePath may lie
 	AllowOpenMode bool
 	PrivateHosts  []string // host:port pairs whose address may be private
 	Grants        []Grant
 }
 
-// Grant lets tools resolve placeholder names. Names are exact or end in "*";
-// an empty Tools, Categories or Sources list matches any.
+// Grant lets tools resolve placeholder names. Entries are exact or end in "*";
+// an empty Tools, Categories or Sources list matches any. Tools names tools by
+// name or id.
 type Grant struct {
 	Names      []string `json:"names"`
 	Tools      []string `json:"tools"`
@@ -57,22 +86,198 @@ type Request struct {
 }
 
 // Resolver decides. It is safe for concurrent use; Reload swaps atomically.
-type Resolver struct{}
-
-// New compiles a policy and runs its own tests.
-func New(ctx context.Context, o Options) (*Resolver, error) { panic("resolver: being written") }
-
-// Resolve decides one request. A spec that the layers forbid is an error of
-// code RESOLVER_REJECT with pointer and position; a policy that cannot decide
-// is POLICY_UNAVAILABLE; a denial is a Decision with Allow false.
-func (r *Resolver) Resolve(ctx context.Context, req Request) (*decision.Decision, error) {
-	panic("resolver: being written")
+type Resolver struct {
+	options Options
+	reload  sync.Mutex
+	active  atomic.Pointer[engine]
 }
 
-// Visible says for each tool whether the principal may see it.
-func (r *Resolver) Visible(ctx context.Context, p decision.Principal, tools []Tool) ([]bool, error) {
-	panic("resolver: being written")
+// New compiles a policy. A policy folder has to pass its own tests first; the
+// embedded policy passed them when it was built. The error is of code
+// POLICY_UNAVAILABLE (policy-missing, policy-compile, policy-cue,
+// policy-tests-failed) or USAGE for a wrong Operator.
+func New(ctx context.Context, o Options) (*Resolver, error) {
+	r := &Resolver{options: o}
+	s, err := readSource(o.Policy)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEngine(ctx, s, o.Operator, s.name != Builtin)
+	if err != nil {
+		return nil, err
+	}
+	r.active.Store(e)
+	return r, nil
+}
+
+// Reload reads the policy again and puts it into force when it compiles and
+// passes its tests. changed is false for equal content. On an error the last
+// good policy stays in force.
+func (r *Resolver) Reload(ctx context.Context) (changed bool, err error) {
+	r.reload.Lock()
+	defer r.reload.Unlock()
+	s, err := readSource(r.options.Policy)
+	if err != nil {
+		return false, err
+	}
+	caps, err := json.Marshal(capabilities())
+	if err != nil {
+		return false, fault.New(fault.Internal, "capabilities", "the capabilities cannot be written").Because(err)
+	}
+	now := r.active.Load()
+	if s.revision(caps) == now.revision && s.testDigest() == now.tests {
+		return false, nil
+	}
+	e, err := newEngine(ctx, s, r.options.Operator, s.name != Builtin)
+	if err != nil {
+		return false, err
+	}
+	r.active.Store(e)
+	return e.revision != now.revision, nil
 }
 
 // Revision is the policyRevision in force.
-func (r *Resolver) Revision() string { panic("resolver: being written") }
+func (r *Resolver) Revision() string { return r.active.Load().revision }
+
+// Policy is the folder of the policy in force, or Builtin.
+func (r *Resolver) Policy() string { return r.active.Load().source }
+
+// Resolve decides one request. A spec that the layers forbid is a *Rejection,
+// of code RESOLVER_REJECT with pointer and position; a policy that cannot
+// decide is POLICY_UNAVAILABLE; a denial is a Decision with Allow false.
+func (r *Resolver) Resolve(ctx context.Context, req Request) (*decision.Decision, error) {
+	e := r.active.Load()
+	pl, err := e.planFor(ctx, req.Tool, req.Principal)
+	if err != nil {
+		return nil, err
+	}
+	return e.decide(ctx, pl, req)
+}
+
+// decide evaluates the decision afresh under a plan.
+func (e *engine) decide(ctx context.Context, pl *plan, req Request) (*decision.Decision, error) {
+	if len(req.Args)+len(req.Approvals) > maxInputBytes {
+		return nil, unavailable("input-too-large", "the arguments are larger than the %d bytes that the policy reads", maxInputBytes)
+	}
+	input, err := e.input(pl, req)
+	if err != nil {
+		return nil, err
+	}
+	result, err := e.eval(ctx, e.program.decision, input)
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fault.New(fault.Internal, "no-randomness", "an id cannot be made").Because(err)
+	}
+	s := req.Tool.Spec
+	d := &decision.Decision{
+		DecisionID: id.String(), DecidedAt: stamp(req.now()),
+		PolicyRevision: e.revision, ProfileChain: append([]string{}, pl.chain...),
+		Tool: decision.Tool{ToolID: s.ToolID, Name: s.Name, Category: s.Category, SpecDigest: pl.digest},
+	}
+	var rd reader
+	violations := rd.violations(result)
+	rd.decision(result, d)
+	if rd.err != nil {
+		return nil, unavailable("eval-error", "the policy gave a decision of another shape: %v", rd.err)
+	}
+	if len(violations) > 0 {
+		for i, v := range violations {
+			violations[i] = refine(v, s)
+		}
+		return nil, rejection(violations).at(s)
+	}
+	if dimension, ok := d.EffectivePolicy.Within(pl.folded); !ok {
+		return nil, unavailable("widened", "the policy gave more than the layers do in %s; a rule may only narrow", dimension)
+	}
+	d.ToolSafety = safety(req.Tool, d.EffectivePolicy)
+	return d, nil
+}
+
+func (req Request) now() time.Time {
+	if req.Now.IsZero() {
+		return time.Now()
+	}
+	return req.Now
+}
+
+// input puts the caller's part beside the prebuilt one.
+func (e *engine) input(pl *plan, req Request) (ast.Value, error) {
+	call, err := callTerm(req.Origin, req.Args)
+	if err != nil {
+		return nil, err
+	}
+	approvals := ast.ArrayTerm()
+	if len(req.Approvals) > 0 {
+		if approvals, err = jsonTerm(req.Approvals); err != nil {
+			return nil, err
+		}
+	}
+	return ast.NewObject(
+		[2]*ast.Term{ast.InternedTerm("tool"), pl.tool},
+		[2]*ast.Term{ast.InternedTerm("layers"), pl.fold.layers},
+		[2]*ast.Term{ast.InternedTerm("folded"), pl.fold.term},
+		[2]*ast.Term{ast.InternedTerm("principal"), principalTerm(req.Principal)},
+		[2]*ast.Term{ast.InternedTerm("call"), call},
+		[2]*ast.Term{ast.InternedTerm("approvals"), approvals},
+		[2]*ast.Term{ast.InternedTerm("now"), stringTerm(stamp(req.now()))},
+	), nil
+}
+
+// seenKey names what visibility is a function of, besides the revision.
+type seenKey struct{ digest, toolID, source, principal string }
+
+// Visible says for each tool whether the principal may see it. A tool that the
+// layers reject is not visible. Answers are remembered per policy, content and
+// principal: a list has no arguments and no time.
+func (r *Resolver) Visible(ctx context.Context, p decision.Principal, tools []Tool) ([]bool, error) {
+	e := r.active.Load()
+	who, err := digest.JSON(p)
+	if err != nil {
+		return nil, unavailable("eval-error", "the principal cannot be read").Because(err)
+	}
+	principal := principalTerm(p)
+	out := make([]bool, len(tools))
+	for i, tool := range tools {
+		if tool.Spec == nil {
+			continue
+		}
+		key := seenKey{tool.Spec.Digest(), tool.Spec.ToolID, tool.Source + "\x00" + strings.Join(tool.ManifestEnv, "\x00"), who}
+		if seen, ok := e.visible.Get(key); ok {
+			out[i] = seen
+			continue
+		}
+		if out[i], err = e.sees(ctx, principal, p, tool); err != nil {
+			return nil, err
+		}
+		e.visible.Add(key, out[i])
+	}
+	return out, nil
+}
+
+func (e *engine) sees(ctx context.Context, principal *ast.Term, p decision.Principal, tool Tool) (bool, error) {
+	pl, err := e.planFor(ctx, tool, p)
+	var rejected *Rejection
+	if errors.As(err, &rejected) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	t, err := e.eval(ctx, e.program.visible, ast.NewObject(
+		[2]*ast.Term{ast.InternedTerm("tool"), pl.tool},
+		[2]*ast.Term{ast.InternedTerm("layers"), pl.fold.layers},
+		[2]*ast.Term{ast.InternedTerm("folded"), pl.fold.term},
+		[2]*ast.Term{ast.InternedTerm("principal"), principal},
+	))
+	if errors.Is(err, &fault.Error{Code: fault.PolicyUnavailable, Reason: "undefined"}) {
+		return false, nil // undefined is a refusal
+	}
+	if err != nil {
+		return false, err
+	}
+	seen, ok := t.Value.(ast.Boolean)
+	return ok && bool(seen), nil
+}

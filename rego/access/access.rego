@@ -61,7 +61,7 @@ _denying contains {
 		risk.level,
 		data.toolwarrant.settings.access.maxRiskLevel,
 	]),
-	"path": "/riskLevel",
+	"path": "",
 } if {
 	risk.level > data.toolwarrant.settings.access.maxRiskLevel
 }

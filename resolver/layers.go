@@ -1,0 +1,272 @@
+package resolver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/parser"
+	cuejson "cuelang.org/go/encoding/json"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// layer is one layer of values. A nil field is not stated. Names of authors
+// never become CUE labels: labels are kept for the life of the process.
+type layer struct {
+	name string // "baseline", or the name of the profile
+
+	AllowClasses   []string
+	DenyClasses    []string
+	Mode           *string
+	Hosts          []string
+	HostsDeny      []string
+	Ports          []int
+	FileRead       *bool
+	FileWrite      *bool
+	MaxStatements  *int64
+	TimeoutSeconds *int64
+	MaxMemoryBytes *int64
+	MaxOutputBytes *int64
+	MaxLogLines    *int64
+
+	extends     string
+	constraints cue.Value // does not exist where the layer states none
+}
+
+// binding is one line of the operator's mapping; empty selectors match any.
+type binding struct {
+	Profile, ToolID, Name, Category, Tag, Group string
+}
+
+// layers are the CUE sources of a policy, read once per revision. The CUE
+// context belongs to them: it goes when the revision goes.
+type layers struct {
+	ctx      *cue.Context
+	files    map[string]*ast.File
+	baseline *layer
+	profiles map[string]*layer
+	bindings []binding
+}
+
+func cueFault(policy, format string, args ...any) *fault.Error {
+	return fault.New(fault.PolicyUnavailable, "policy-cue", "the policy %s: %s", policy, fmt.Sprintf(format, args...))
+}
+
+// loadLayers parses, types and closes baseline, profiles, bindings and the
+// settings of the Rego part.
+func loadLayers(s *source, settings json.RawMessage) (*layers, error) {
+	l := &layers{ctx: cuecontext.New(), files: map[string]*ast.File{}, profiles: map[string]*layer{}}
+	inst := build.NewContext().NewInstance("", nil)
+	for _, name := range sortedKeys(s.cue) {
+		f, err := parser.ParseFile(name, s.cue[name], parser.ParseComments)
+		if err != nil {
+			return nil, cueFault(s.name, "%s", oneLine(err)).Because(err)
+		}
+		if err := inst.AddSyntax(f); err != nil {
+			return nil, cueFault(s.name, "%s", oneLine(err)).Because(err)
+		}
+		l.files[name] = f
+	}
+	if err := inst.Complete(); err != nil {
+		return nil, cueFault(s.name, "%s", oneLine(err)).Because(err)
+	}
+	root := l.ctx.BuildInstance(inst)
+	if err := root.Validate(); err != nil {
+		return nil, cueFault(s.name, "%s", oneLine(err)).Because(err)
+	}
+	if err := l.readAll(root); err != nil {
+		return nil, cueFault(s.name, "%s", oneLine(err)).Because(err)
+	}
+	return l, l.checkSettings(s.name, root, settings)
+}
+
+func (l *layers) readAll(root cue.Value) error {
+	var err error
+	if l.baseline, err = readLayer("baseline", root.LookupPath(cue.ParsePath("baseline"))); err != nil {
+		return err
+	}
+	if l.baseline.Mode == nil || l.baseline.FileRead == nil || l.baseline.MaxStatements == nil {
+		return fmt.Errorf("cue/baseline.cue does not state every value")
+	}
+	profiles, err := root.LookupPath(cue.ParsePath("profiles")).Fields()
+	if err != nil {
+		return err
+	}
+	for profiles.Next() {
+		name := profiles.Selector().Unquoted()
+		if l.profiles[name], err = readLayer(name, profiles.Value()); err != nil {
+			return err
+		}
+	}
+	list, err := root.LookupPath(cue.ParsePath("bindings")).List()
+	if err != nil {
+		return err
+	}
+	for list.Next() {
+		var b struct {
+			Profile  string `json:"profile"`
+			ToolID   string `json:"toolId"`
+			Name     string `json:"name"`
+			Category string `json:"category"`
+			Tag      string `json:"tag"`
+			Group    string `json:"group"`
+		}
+		if err := list.Value().Decode(&b); err != nil {
+			return err
+		}
+		l.bindings = append(l.bindings, binding(b))
+	}
+	return nil
+}
+
+// readLayer takes the values of a layer; its constraints stay CUE.
+func readLayer(name string, v cue.Value) (*layer, error) {
+	l := &layer{name: name, constraints: v.LookupPath(cue.ParsePath("constraints"))}
+	for path, into := range map[string]any{
+		"allowClasses": &l.AllowClasses, "denyClasses": &l.DenyClasses,
+		"network.mode": &l.Mode, "network.hosts": &l.Hosts, "network.hostsDeny": &l.HostsDeny, "network.ports": &l.Ports,
+		"fileRead": &l.FileRead, "fileWrite": &l.FileWrite,
+		"maxStatements": &l.MaxStatements, "timeoutSeconds": &l.TimeoutSeconds,
+		"maxMemoryBytes": &l.MaxMemoryBytes, "maxOutputBytes": &l.MaxOutputBytes, "maxLogLines": &l.MaxLogLines,
+		"extends": &l.extends,
+	} {
+		field := v.LookupPath(cue.ParsePath(path))
+		if !field.Exists() {
+			continue
+		}
+		if err := field.Validate(cue.Concrete(true)); err != nil {
+			return nil, err
+		}
+		if err := field.Decode(into); err != nil {
+			return nil, err
+		}
+	}
+	lower(l.Hosts)
+	lower(l.HostsDeny)
+	return l, nil
+}
+
+// checkSettings holds rego/data.json against #Settings. It compiles CUE once
+// per activation, in a context that goes with the revision.
+func (l *layers) checkSettings(policy string, root cue.Value, settings json.RawMessage) error {
+	schema := root.LookupPath(cue.ParsePath("#Settings"))
+	if !schema.Exists() {
+		return cueFault(policy, "cue/policy.cue does not define #Settings")
+	}
+	expr, err := cuejson.Extract("rego/data.json", settings)
+	if err != nil {
+		return cueFault(policy, "rego/data.json is not JSON").Because(err)
+	}
+	if err := schema.Unify(l.ctx.BuildExpr(expr)).Validate(cue.Concrete(true)); err != nil {
+		return cueFault(policy, "rego/data.json: %s", oneLine(err)).Because(err)
+	}
+	return nil
+}
+
+// refuseLayers keeps a CUE file from looking like policy without being read.
+func refuseLayers(name string, text []byte) error {
+	f, err := parser.ParseFile(name, text)
+	if err != nil {
+		return nil // not policy, and nobody reads it
+	}
+	for _, top := range []string{"baseline", "profiles", "bindings"} {
+		if find(f.Decls, []string{top}) != nil {
+			return fault.New(fault.PolicyUnavailable, "policy-cue",
+				"%s states %s, but a policy is read from policy.cue, baseline.cue, bindings.cue and profiles/; move it there", name, top)
+		}
+	}
+	return nil
+}
+
+// oneLine is the first error of a CUE error, with its position.
+func oneLine(err error) string {
+	list := errors.Errors(err)
+	if len(list) == 0 {
+		return err.Error()
+	}
+	format, args := list[0].Msg()
+	text := fmt.Sprintf(format, args...)
+	if path := list[0].Path(); len(path) > 0 {
+		text = strings.Join(path, ".") + ": " + text
+	}
+	for _, pos := range errors.Positions(list[0]) {
+		if pos.IsValid() && pos.Filename() != "" {
+			return fmt.Sprintf("%s:%d: %s", pos.Filename(), pos.Line(), text)
+		}
+	}
+	return text
+}
+
+// find gives the field at a path in the syntax of a file, or nil.
+func find(decls []ast.Decl, path []string) *ast.Field {
+	for _, d := range decls {
+		f, ok := d.(*ast.Field)
+		if !ok {
+			continue
+		}
+		name, _, err := ast.LabelName(f.Label)
+		if err != nil || name != path[0] {
+			continue
+		}
+		if len(path) == 1 {
+			return f
+		}
+		for _, s := range structs(f.Value) {
+			if found := find(s.Elts, path[1:]); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// structs are the struct literals of an expression, also where "&" joins them.
+func structs(e ast.Expr) []*ast.StructLit {
+	switch e := e.(type) {
+	case *ast.StructLit:
+		return []*ast.StructLit{e}
+	case *ast.BinaryExpr:
+		return append(structs(e.X), structs(e.Y)...)
+	case *ast.ParenExpr:
+		return structs(e.X)
+	}
+	return nil
+}
+
+// field finds where a layer states something: the field and its file.
+func (l *layers) field(layerName string, path ...string) (*ast.Field, string) {
+	prefix := []string{"profiles", layerName}
+	if layerName == "baseline" {
+		prefix = []string{"baseline"}
+	}
+	full := append(prefix, path...)
+	for _, name := range sortedKeys(l.files) {
+		if f := find(l.files[name].Decls, full); f != nil {
+			return f, name
+		}
+	}
+	return nil, ""
+}
+
+// position is where a layer states something, as file:line, or the layer name.
+func (l *layers) position(layerName string, path ...string) string {
+	for n := len(path); n >= 0; n-- {
+		if f, name := l.field(layerName, path[:n]...); f != nil {
+			return fmt.Sprintf("%s:%d", name, f.Pos().Line())
+		}
+	}
+	return layerName
+}
+
+// lower writes host names the way they are compared.
+func lower(hosts []string) {
+	for i, h := range hosts {
+		hosts[i] = strings.TrimSuffix(strings.ToLower(h), ".")
+	}
+}

@@ -1,0 +1,224 @@
+package resolver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// program is a compiled Rego policy with its prepared queries.
+type program struct {
+	compiler *ast.Compiler
+	store    storage.Store
+	settings json.RawMessage // data.toolwarrant.settings
+
+	decision rego.PreparedEvalQuery // data.toolwarrant.decision
+	chain    rego.PreparedEvalQuery // data.toolwarrant.effective.chain
+	plan     rego.PreparedEvalQuery // data.toolwarrant.effective.plan
+	visible  rego.PreparedEvalQuery // data.toolwarrant.access.visible
+	findings rego.PreparedEvalQuery // data.toolwarrant.lint.findings
+
+	rules map[string]Rule // METADATA label id -> rule
+}
+
+// Rule is where a rule stands and what its METADATA says.
+type Rule struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+}
+
+func compileFault(name, format string, args ...any) *fault.Error {
+	return fault.New(fault.PolicyUnavailable, "policy-compile", "the policy %s does not compile: %s", name, fmt.Sprintf(format, args...))
+}
+
+// parse reads modules. Each has to import rego.v2, whose negation does not
+// hold for an input that is missing.
+func parse(name string, files map[string][]byte) (map[string]*ast.Module, error) {
+	modules := make(map[string]*ast.Module, len(files))
+	for _, file := range sortedKeys(files) {
+		m, err := ast.ParseModuleWithOpts(file, string(files[file]), ast.ParserOptions{
+			ProcessAnnotation: true, Capabilities: capabilities(), RegoVersion: ast.RegoV1,
+		})
+		if err != nil {
+			return nil, compileFault(name, "%v", err).Because(err)
+		}
+		if m == nil {
+			continue // an empty file
+		}
+		if !importsV2(m) {
+			return nil, compileFault(name, "%s lacks \"import rego.v2\"", file).At(file, "", 1, 1)
+		}
+		modules[file] = m
+	}
+	return modules, nil
+}
+
+func importsV2(m *ast.Module) bool {
+	for _, i := range m.Imports {
+		if i.Path.String() == "rego.v2" {
+			return true
+		}
+	}
+	return false
+}
+
+// loadData reads the settings into a store that hands out AST values.
+func loadData(s *source) (storage.Store, json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(s.data))
+	dec.UseNumber()
+	var data map[string]any
+	if err := dec.Decode(&data); err != nil {
+		return nil, nil, compileFault(s.name, "rego/data.json is not a JSON object").Because(err)
+	}
+	var doc struct {
+		Toolwarrant struct {
+			Settings json.RawMessage `json:"settings"`
+		} `json:"toolwarrant"`
+	}
+	if err := json.Unmarshal(s.data, &doc); err != nil || doc.Toolwarrant.Settings == nil {
+		return nil, nil, compileFault(s.name, "rego/data.json has no object at toolwarrant.settings").Because(err)
+	}
+	return inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true)), doc.Toolwarrant.Settings, nil
+}
+
+// compile makes the program of a policy.
+func compile(ctx context.Context, s *source) (*program, error) {
+	modules, err := parse(s.name, s.rego)
+	if err != nil {
+		return nil, err
+	}
+	store, settings, err := loadData(s)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{store: store, settings: settings, rules: map[string]Rule{}}
+	if p.compiler, err = compileModules(ctx, s.name, store, modules); err != nil {
+		return nil, err
+	}
+	if err := visibleIsPure(s.name, p.compiler); err != nil {
+		return nil, err
+	}
+	for query, prepared := range map[string]*rego.PreparedEvalQuery{
+		"data.toolwarrant.decision":        &p.decision,
+		"data.toolwarrant.effective.chain": &p.chain,
+		"data.toolwarrant.effective.plan":  &p.plan,
+		"data.toolwarrant.access.visible":  &p.visible,
+		"data.toolwarrant.lint.findings":   &p.findings,
+	} {
+		if len(p.compiler.GetRules(ast.MustParseRef(query))) == 0 {
+			return nil, compileFault(s.name, "it has no rule %s", query)
+		}
+		*prepared, err = rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(store),
+			rego.Capabilities(capabilities()), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
+		if err != nil {
+			return nil, compileFault(s.name, "%v", err).Because(err)
+		}
+	}
+	p.index()
+	return p, nil
+}
+
+func compileModules(ctx context.Context, name string, store storage.Store, modules map[string]*ast.Module) (*ast.Compiler, error) {
+	var compiler *ast.Compiler
+	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+		compiler = ast.NewCompiler().WithCapabilities(capabilities()).WithStrict(true).
+			WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
+		compiler.Compile(modules)
+		if compiler.Failed() {
+			return compiler.Errors
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, compileFault(name, "%v", err).Because(err)
+	}
+	return compiler, nil
+}
+
+// index finds the rules by the id of their METADATA.
+func (p *program) index() {
+	for _, ref := range p.compiler.GetAnnotationSet().Flatten() {
+		a := ref.Annotations
+		if a == nil || a.Labels == nil {
+			continue
+		}
+		id, ok := a.Labels["id"].(string)
+		if !ok {
+			continue
+		}
+		r := Rule{ID: id, Title: a.Title}
+		if rule := ref.GetRule(); rule != nil && rule.Loc() != nil {
+			r.File, r.Line = rule.Loc().File, rule.Loc().Row
+		}
+		if _, seen := p.rules[id]; !seen {
+			p.rules[id] = r
+		}
+	}
+}
+
+// visibleIsPure refuses a policy whose list of tools would depend on what only
+// a call has: everything that access.visible can reach is searched for the
+// arguments, the approvals and the time.
+func visibleIsPure(name string, c *ast.Compiler) error {
+	start := c.GetRules(ast.MustParseRef("data.toolwarrant.access.visible"))
+	queue := append([]*ast.Rule(nil), start...)
+	seen := map[*ast.Rule]bool{}
+	for len(queue) > 0 {
+		rule := queue[0]
+		queue = queue[1:]
+		if seen[rule] {
+			continue
+		}
+		seen[rule] = true
+		var offence ast.Ref
+		ast.WalkRefs(rule, func(ref ast.Ref) bool {
+			switch {
+			case ref.HasPrefix(ast.DefaultRootRef):
+				queue = append(queue, c.GetRules(ref.ConstantPrefix())...)
+				queue = append(queue, c.GetRulesDynamic(ref)...)
+			case ref.HasPrefix(ast.InputRootRef) && readsCall(ref):
+				offence = ref
+			}
+			return false
+		})
+		ast.WalkTerms(rule, func(t *ast.Term) bool {
+			if v, ok := t.Value.(ast.Var); ok && v.Equal(ast.InputRootDocument.Value) && offence == nil {
+				offence = ast.InputRootRef
+			}
+			_, isRef := t.Value.(ast.Ref)
+			return isRef && len(t.Value.(ast.Ref)) > 1
+		})
+		if offence != nil {
+			return compileFault(name, "access.visible reaches %s at %s, which reads %s; a list of tools has no call, so that it may read the tool, the layers and the principal only",
+				rule.Head.Name, rule.Loc(), offence)
+		}
+	}
+	return nil
+}
+
+// readsCall reports whether an input reference takes in what only a call has.
+func readsCall(ref ast.Ref) bool {
+	if len(ref) < 2 {
+		return true
+	}
+	field, ok := ref[1].Value.(ast.String)
+	if !ok {
+		return true // input[x]: any field
+	}
+	switch string(field) {
+	case "now", "approvals", "call":
+		return true
+	}
+	return strings.TrimSpace(string(field)) == ""
+}

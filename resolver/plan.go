@@ -1,0 +1,148 @@
+package resolver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec"
+)
+
+// planKey names everything that a plan is a function of. A tool id is no part
+// of the spec digest.
+type planKey struct {
+	digest, toolID, source, manifest string
+	chain                            chainKey
+}
+
+// plan is what the layers make of one tool under one chain, before any caller
+// is known: the prebuilt part of the input, and the widest policy that a
+// decision may give. rejected is set where the layers forbid the document.
+type plan struct {
+	digest   string
+	tool     *ast.Term
+	fold     *folded
+	chain    []string
+	folded   decision.EffectivePolicy
+	rejected *Rejection
+}
+
+// planFor gives the plan of a tool for a principal, made once per content.
+// The error of a document that the layers forbid is a *Rejection.
+func (e *engine) planFor(ctx context.Context, tool Tool, p decision.Principal) (*plan, error) {
+	if tool.Spec == nil {
+		return nil, fault.New(fault.Internal, "no-spec", "a decision was asked for without a spec")
+	}
+	digest := tool.Spec.Digest()
+	manifest := slices.Sorted(slices.Values(tool.ManifestEnv))
+	key := planKey{digest, tool.Spec.ToolID, tool.Source, strings.Join(manifest, "\x00"), e.keyFor(tool.Spec, p)}
+	pl, ok := e.plans.Get(key)
+	if !ok {
+		var err error
+		if pl, err = e.makePlan(ctx, tool, key); err != nil {
+			return nil, err
+		}
+		e.plans.Add(key, pl)
+	}
+	if pl.rejected != nil {
+		return pl, pl.rejected.at(tool.Spec)
+	}
+	return pl, nil
+}
+
+func (e *engine) makePlan(ctx context.Context, tool Tool, key planKey) (*plan, error) {
+	pl := &plan{digest: key.digest, tool: toolTerm(tool, key.digest, e.operator.BasePath)}
+	var violations []violation
+	var err error
+	if pl.fold, err = e.fold(ctx, key.chain); err != nil {
+		var f *fault.Error
+		if errors.As(err, &f) && f.Code == fault.ResolverReject {
+			pl.rejected = &Rejection{All: []*fault.Error{f}}
+			return pl, nil
+		}
+		return nil, err
+	}
+	pl.chain = chainNames(pl.fold.chain)
+	if pl.folded, violations, err = e.layered(ctx, pl.tool, pl.fold); err != nil {
+		return nil, err
+	}
+	for i, v := range violations {
+		violations[i] = refine(v, tool.Spec)
+	}
+	violations = append(violations, e.layers.unmet(pl.fold.chain, pl.folded, tool.Spec)...)
+	if key.chain.document != "" {
+		widened, err := e.widened(ctx, pl, key.chain)
+		if err != nil {
+			return nil, err
+		}
+		violations = append(violations, widened...)
+	}
+	if len(violations) > 0 {
+		pl.rejected = rejection(violations)
+	}
+	return pl, nil
+}
+
+// layered folds a tool into its layers.
+func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded) (decision.EffectivePolicy, []violation, error) {
+	input := ast.NewObject(
+		[2]*ast.Term{ast.InternedTerm("tool"), tool},
+		[2]*ast.Term{ast.InternedTerm("layers"), f.layers},
+		[2]*ast.Term{ast.InternedTerm("folded"), f.term},
+	)
+	t, err := e.eval(ctx, e.program.plan, input)
+	if err != nil {
+		return decision.EffectivePolicy{}, nil, err
+	}
+	var r reader
+	p, v := r.effective(r.get(t, "folded")), r.violations(t)
+	if r.err != nil {
+		return p, nil, unavailable("eval-error", "the policy gave a policy of another shape: %v", r.err)
+	}
+	return p, v, nil
+}
+
+// widened holds a document that names a profile to "may only narrow".
+func (e *engine) widened(ctx context.Context, pl *plan, key chainKey) ([]violation, error) {
+	without, err := e.fold(ctx, chainKey{operator: key.operator})
+	if err != nil {
+		return nil, err
+	}
+	allowed, _, err := e.layered(ctx, pl.tool, without)
+	if err != nil {
+		return nil, err
+	}
+	dimension, ok := pl.folded.Within(allowed)
+	if ok {
+		return nil, nil
+	}
+	return []violation{{ID: "profile-widens", Pointer: profilePointer, Message: "the profile \"" + key.document +
+		"\" would widen " + dimension + "; a document may only choose a profile that narrows, the operator binds others"}}, nil
+}
+
+// safety derives the toolSafety block anew from what is in force.
+func safety(tool Tool, p decision.EffectivePolicy) spec.ToolSafety {
+	facts := tool.Spec.Facts()
+	helpers := slices.Clone(facts.Helpers)
+	if helpers == nil {
+		helpers = []string{}
+	}
+	return spec.ToolSafety{
+		Version: "1.0",
+		Runtime: spec.ToolSafetyRuntime{
+			ID: RuntimeID, MinVersion: RuntimeMinVersion, ECMAVersion: "2024",
+			JavaInterop: facts.JavaInterop, Helpers: helpers, Console: true,
+		},
+		Category: spec.ToolSafetyCategory{Source: tool.Source, ID: tool.Spec.Category},
+		Capabilities: spec.Capabilities{
+			Network:   spec.CapabilityNetwork{Mode: p.Network.Mode, Hosts: slices.Clone(p.Network.Hosts)},
+			FileRead:  p.FS.Read,
+			FileWrite: p.FS.Write,
+		},
+	}
+}

@@ -1,0 +1,82 @@
+package resolver
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec"
+)
+
+// Rejection says that the layers forbid a document. It unwraps to the first
+// of its faults; All has every one, sorted by pointer. Each is of code
+// RESOLVER_REJECT and points into the document.
+type Rejection struct {
+	All []*fault.Error
+}
+
+// Error is the text of the first fault.
+func (r *Rejection) Error() string { return r.All[0].Error() }
+
+// Unwrap gives the first fault to errors.As.
+func (r *Rejection) Unwrap() error { return r.All[0] }
+
+// violation is what a rule of package toolwarrant.effective refuses.
+type violation struct {
+	ID, Message, Pointer, Value string
+}
+
+// rejection turns violations into faults. It has no positions yet: the same
+// content may stand in several files.
+func rejection(violations []violation) *Rejection {
+	r := &Rejection{}
+	for _, v := range violations {
+		f := reject(v.ID, v.Pointer, "%s", v.Message)
+		r.All = append(r.All, f)
+	}
+	slices.SortStableFunc(r.All, func(a, b *fault.Error) int {
+		if c := strings.Compare(a.Pointer, b.Pointer); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Reason+a.Message, b.Reason+b.Message)
+	})
+	return r
+}
+
+// refine points at the list entry that carries the value of a violation.
+func refine(v violation, s *spec.Spec) violation {
+	if s.Overrides == nil {
+		return v
+	}
+	list := map[string][]string{
+		"/sandboxOverrides/addAllowClasses":    s.Overrides.AddAllowClasses,
+		"/sandboxOverrides/removeAllowClasses": s.Overrides.RemoveAllowClasses,
+		"/sandboxOverrides/addDenyClasses":     s.Overrides.AddDenyClasses,
+		"/sandboxOverrides/removeDenyClasses":  s.Overrides.RemoveDenyClasses,
+	}[v.Pointer]
+	if i := slices.Index(list, v.Value); i >= 0 {
+		v.Pointer += "/" + strconv.Itoa(i)
+	}
+	return v
+}
+
+// at gives the rejection its place in one file. A pointer without text of its
+// own stands at the nearest parent that has some.
+func (r *Rejection) at(s *spec.Spec) *Rejection {
+	placed := &Rejection{All: make([]*fault.Error, len(r.All))}
+	for i, f := range r.All {
+		line, column := 0, 0
+		for pointer := f.Pointer; ; pointer = pointer[:strings.LastIndexByte(pointer, '/')] {
+			if pos, ok := s.Position(pointer); ok {
+				line, column = pos.Line, pos.Column
+				break
+			}
+			if !strings.Contains(pointer, "/") {
+				break
+			}
+		}
+		placed.All[i] = f.At(s.File(), f.Pointer, line, column)
+	}
+	return placed
+}

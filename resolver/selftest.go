@@ -1,0 +1,154 @@
+package resolver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/tester"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// TestResult is one test, or one named case of a table test.
+type TestResult struct {
+	Name    string `json:"name"` // package and rule, then the case
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Passed  bool   `json:"passed"`
+	Skipped bool   `json:"skipped"`
+	Message string `json:"message"` // why it failed, or ""
+}
+
+// TestReport is the outcome of a policy's own tests, sorted by name.
+type TestReport struct {
+	Policy   string       `json:"policy"`
+	Revision string       `json:"revision"`
+	Passed   int          `json:"passed"`
+	Failed   int          `json:"failed"`
+	Skipped  int          `json:"skipped"`
+	Tests    []TestResult `json:"tests"`
+}
+
+// OK reports whether the policy may be activated.
+func (r *TestReport) OK() bool { return r.Failed == 0 && r.Passed > 0 }
+
+// TestPolicy compiles a policy (a folder, or Builtin) with its layers and runs
+// its tests. An error means that the policy could not be tested at all; failed
+// tests are in the report.
+func TestPolicy(ctx context.Context, policy string) (*TestReport, error) {
+	s, err := readSource(policy)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEngine(ctx, s, Operator{}, false)
+	if err != nil {
+		return nil, err
+	}
+	report, err := runTests(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	report.Revision = e.revision
+	return report, nil
+}
+
+// runTests runs the test modules of a policy through OPA's own tester, under
+// the capabilities that the policy itself has.
+func runTests(ctx context.Context, s *source) (*TestReport, error) {
+	files := maps.Clone(s.rego)
+	maps.Copy(files, s.tests)
+	modules, err := parse(s.name, files)
+	if err != nil {
+		return nil, err
+	}
+	store, _, err := loadData(s)
+	if err != nil {
+		return nil, err
+	}
+	report := &TestReport{Policy: s.name, Tests: []TestResult{}}
+	err = storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+		results, err := tester.NewRunner().
+			SetCompiler(ast.NewCompiler().WithCapabilities(capabilities())).
+			SetStore(store).SetModules(modules).RaiseBuiltinErrors(true).
+			RunTests(ctx, txn)
+		if err != nil {
+			return err
+		}
+		for res := range results {
+			report.add(res)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, compileFault(s.name, "its tests cannot run: %v", err).Because(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, unavailable("canceled", "the tests of the policy %s were interrupted", s.name).Because(err)
+	}
+	slices.SortFunc(report.Tests, func(a, b TestResult) int { return strings.Compare(a.Name, b.Name) })
+	return report, nil
+}
+
+// add counts a result, one by one where a table test names its cases.
+func (r *TestReport) add(res *tester.Result) {
+	one := TestResult{Name: strings.TrimPrefix(res.Package, "data.") + "." + res.Name, Passed: res.Pass(), Skipped: res.Skip}
+	if res.Location != nil {
+		one.File, one.Line = res.Location.File, res.Location.Row
+	}
+	if res.Error != nil {
+		one.Message = firstLine(res.Error)
+	}
+	if len(res.SubResults) == 0 || res.Error != nil {
+		r.count(one)
+		return
+	}
+	for names, sub := range res.SubResults.Iter {
+		if len(sub.SubResults) > 0 {
+			continue
+		}
+		c := one
+		c.Name, c.Passed = fmt.Sprintf("%s[%s]", one.Name, strings.Join(names, "/")), !sub.Fail
+		r.count(c)
+	}
+}
+
+func (r *TestReport) count(t TestResult) {
+	switch {
+	case t.Skipped:
+		r.Skipped++
+	case t.Passed:
+		r.Passed++
+	default:
+		r.Failed++
+		if t.Message == "" {
+			t.Message = "the test does not hold"
+		}
+	}
+	r.Tests = append(r.Tests, t)
+}
+
+// refuse is the error of a policy that does not pass, or nil.
+func (r *TestReport) refuse() error {
+	if r.OK() {
+		return nil
+	}
+	if r.Failed == 0 {
+		return fault.New(fault.PolicyUnavailable, "policy-tests-failed",
+			"the policy %s has no tests under policy_test; a policy without tests is not put into force", r.Policy)
+	}
+	var first TestResult
+	for _, t := range r.Tests {
+		if !t.Passed && !t.Skipped {
+			first = t
+			break
+		}
+	}
+	return fault.New(fault.PolicyUnavailable, "policy-tests-failed",
+		"%d of %d tests of the policy %s fail, first %s (%s:%d); \"toolwarrant policy test\" lists them",
+		r.Failed, r.Failed+r.Passed, r.Policy, first.Name, first.File, first.Line)
+}
