@@ -255,19 +255,21 @@ func (b *batch) answerEarly(n int) {
 	}
 }
 
-// finish answers everybody who has no answer yet.
+// finish answers everybody who has no answer yet. Health changes first: who
+// is refused finds the log red.
 func (b *batch) finish(err error) {
 	refused := 0
 	for _, r := range b.requests {
-		if r.answered {
-			continue
-		}
-		if err != nil {
+		if !r.answered && err != nil {
 			refused++
 		}
-		r.answer(err == nil || b.inFileOnly, err)
 	}
 	b.w.health.report(err, refused, b.w.chain.now())
+	for _, r := range b.requests {
+		if !r.answered {
+			r.answer(err == nil || b.inFileOnly, err)
+		}
+	}
 }
 
 func (r *request) answer(inFile bool, err error) {

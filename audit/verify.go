@@ -64,8 +64,7 @@ type Anchor struct {
 //
 // A file that cannot be read is a USAGE error. Findings are no error.
 func Verify(ctx context.Context, paths []string, o VerifyOptions) (Report, error) {
-	v := &verifier{hash: newHasher(), now: map[string]struct{}{}}
-	v.report.Findings = []Finding{}
+	v := newVerifier()
 	if o.After != nil {
 		head, ok := parseHash([]byte(o.After.Head))
 		if !ok {
@@ -83,13 +82,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (Report, error
 			return Report{}, err
 		}
 	}
-	r := v.report
-	r.OK = len(r.Findings) == 0
-	if r.Records > 0 || o.After != nil {
-		head := hashString(v.at.head)
-		r.Head = &head
-	}
-	return r, nil
+	return v.finish(o.After != nil), nil
 }
 
 // inOrder sorts files by the seq of the first line that can be read. Files
@@ -126,6 +119,22 @@ type verifier struct {
 	now, old map[string]struct{} // closed calls, in two generations
 }
 
+func newVerifier() *verifier {
+	return &verifier{hash: newHasher(), now: map[string]struct{}{}, report: Report{Findings: []Finding{}}}
+}
+
+// finish gives the report. anchored says that there is a head without lines.
+func (v *verifier) finish(anchored bool) Report {
+	r := v.report
+	r.OK = len(r.Findings) == 0
+	if r.Records > 0 || anchored {
+		head := hashString(v.at.head)
+		r.Head = &head
+	}
+	return r
+}
+
+// line looks at the next line of the chain.
 func (v *verifier) line(n int, _ int64, l rawLine) error {
 	if l.torn {
 		v.find(n, nil, KindTorn, "the last line has no end: a write was interrupted, or the file was cut or altered")
