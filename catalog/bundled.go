@@ -15,6 +15,7 @@ import (
 // is shared by every Catalog of the process.
 type bundle struct {
 	docs       []document // by folder name
+	names      []string   // that the manifest lists, readable or not
 	presets    presetFile
 	vocabulary Vocabulary
 	findings   []*fault.Error
@@ -46,6 +47,9 @@ func readBundle(fsys fs.FS) (*bundle, error) {
 	}
 	if err := readData(fsys, "vocabulary.json", &b.vocabulary, func() int { return b.vocabulary.Version }); err != nil {
 		return nil, err
+	}
+	for name := range m.Tools {
+		b.names = append(b.names, name)
 	}
 	dirs, err := fs.ReadDir(fsys, "tools")
 	if err != nil {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -67,14 +68,12 @@ func (r FixtureResponse) Bytes() []byte {
 	return r.Body
 }
 
-// MatchFixture gives the first fixture that answers the request.
+// MatchFixture gives the first fixture that answers the request; an empty
+// method is GET.
 func MatchFixture(fixtures []Fixture, method, url string) (Fixture, bool) {
+	get := func(method string) string { return cmp.Or(method, "GET") }
 	for _, f := range fixtures {
-		want := f.Request.Method
-		if want == "" {
-			want = "GET"
-		}
-		if strings.EqualFold(want, method) && f.Request.URL == url {
+		if f.Request.URL == url && strings.EqualFold(get(f.Request.Method), get(method)) {
 			return f, true
 		}
 	}

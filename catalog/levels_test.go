@@ -3,12 +3,10 @@ package catalog_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
-	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
 
@@ -30,10 +28,7 @@ func TestLevels(t *testing.T) {
 		"writeTextFile":   "L4 REQUIRED",
 	}
 	ctx := context.Background()
-	policy, err := resolver.New(ctx, resolver.Options{Policy: resolver.Builtin, Operator: resolver.Operator{BasePath: t.TempDir()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := builtinPolicy(t, resolver.Operator{})
 	c, err := catalog.Open(ctx, catalog.Options{Preset: "everything"})
 	if err != nil {
 		t.Fatal(err)
@@ -44,15 +39,7 @@ func TestLevels(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, tool := range tools {
-		d, err := policy.Resolve(ctx, resolver.Request{
-			Tool:      resolver.Tool{Spec: tool.Spec, Source: string(tool.Source), ManifestEnv: tool.Env},
-			Principal: decision.Principal{Subject: "local", Method: "none"},
-			Origin:    decision.OriginList, Now: time.Now(),
-		})
-		if err != nil {
-			t.Errorf("%s: %v", tool.Spec.Name, err)
-			continue
-		}
+		d := decide(t, policy, tool)
 		got[tool.Spec.Name] = d.RiskLevel + " " + d.HumanInTheLoop.Mode
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -39,6 +39,9 @@ func build(b *bundle, docs []document, st state, rules chooser, found []*fault.E
 	s := &snapshot{byName: map[string]*entry{}, byID: map[string]*entry{}}
 	s.findings = append(append(s.findings, b.findings...), found...)
 	reserved := map[string]string{} // folded name or id of a bundled tool -> its name
+	for _, name := range b.names {
+		reserved[fold(name)] = name
+	}
 	for i := range b.docs {
 		d := &b.docs[i]
 		reserved[fold(d.spec.Name)], reserved[fold(d.spec.ToolID)] = d.spec.Name, d.spec.Name

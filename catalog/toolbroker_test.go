@@ -2,134 +2,81 @@ package catalog_test
 
 import (
 	"context"
-	"encoding/csv"
-	"encoding/json"
-	"net/url"
-	"slices"
-	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
-	"github.com/toolwarrant/toolwarrant/executor/filesystem"
+	"github.com/toolwarrant/toolwarrant/executor/broker"
+	"github.com/toolwarrant/toolwarrant/executor/egress"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/resolver"
 )
 
-// broker answers a tool's effects: files in a fresh workspace, fetches from
-// its fixtures.
-type broker struct {
-	t        *testing.T
-	files    *filesystem.FS
-	fixtures []catalog.Fixture
-	hosts    []string
-}
-
-func newBroker(t *testing.T, tool *catalog.Tool) *broker {
+// builtinPolicy is the embedded policy, compiled once for a test.
+func builtinPolicy(t *testing.T, o resolver.Operator) *resolver.Resolver {
 	t.Helper()
-	b := &broker{t: t}
-	fixtures, _, err := catalog.Fixtures(tool)
+	if o.BasePath == "" {
+		o.BasePath = t.TempDir()
+	}
+	policy, err := resolver.New(context.Background(), resolver.Options{Policy: resolver.Builtin, Operator: o})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.fixtures = fixtures
-	if o := tool.Spec.Overrides; o != nil {
-		b.hosts = o.HostsAllow
-		b.files = filesystem.New(decision.FS{Read: true, Write: true, BasePath: workspace(t)}, filesystem.Options{})
-		t.Cleanup(func() { _ = b.files.Close() })
+	return policy
+}
+
+func decide(t *testing.T, policy *resolver.Resolver, tool *catalog.Tool) *decision.Decision {
+	t.Helper()
+	d, err := policy.Resolve(context.Background(), resolver.Request{
+		Tool:      resolver.Tool{Spec: tool.Spec, Source: string(tool.Source), ManifestEnv: tool.Env},
+		Principal: decision.Principal{Subject: "local", Method: "none"},
+		Origin:    decision.OriginCLITest, Now: time.Now(),
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", tool.Spec.Name, err)
 	}
+	return d
+}
+
+// newBroker serves a tool's effects under policy, its fetches from its
+// fixtures unless opts name a network.
+func newBroker(t *testing.T, tool *catalog.Tool, policy decision.EffectivePolicy, opts broker.Options) worker.Broker {
+	t.Helper()
+	if opts.Egress == nil {
+		fixtures, _, err := catalog.Fixtures(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.Fetcher = recorded{t, fixtures}
+	}
+	b, err := broker.New(policy, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
 	return b
 }
 
-// Do implements worker.Broker.
-func (b *broker) Do(ctx context.Context, req worker.BrokerRequest) worker.BrokerReply {
-	var args []json.RawMessage
-	if err := json.Unmarshal(req.Args, &args); err != nil {
-		b.t.Errorf("arguments of %s: %v", req.Op, err)
-	}
-	text := func(i int) (s string) {
-		if i >= len(args) || json.Unmarshal(args[i], &s) != nil {
-			b.t.Errorf("%s: argument %d of %s is not a string", req.Op, i, req.Args)
-		}
-		return s
-	}
-	switch req.Op {
-	case worker.OpFSReadText:
-		return answer(b.files.ReadText(ctx, text(0)))
-	case worker.OpFSWriteText:
-		return answer(b.files.WriteText(ctx, text(0), text(1)))
-	case worker.OpParserCSV:
-		return b.csv(text(0), args[1])
-	case worker.OpFetch:
-		return b.fetch(text(0), args[1])
-	}
-	return worker.BrokerReply{Failure: &worker.Failure{Code: "SECURITY", Reason: "not-granted", Message: string(req.Op)}}
+// recorded answers fetches from fixtures.
+type recorded struct {
+	t        *testing.T
+	fixtures []catalog.Fixture
 }
 
-func answer[T any](v T, f *worker.Failure) worker.BrokerReply {
-	if f != nil {
-		return worker.BrokerReply{Failure: f}
+// Fetch implements broker.Fetcher.
+func (r recorded) Fetch(_ context.Context, req egress.Request) (*egress.Response, *worker.Failure) {
+	if req.MaxLength == nil {
+		r.t.Errorf("the request for %s has no maxLength", req.URL)
 	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return worker.BrokerReply{Failure: &worker.Failure{Code: "INTERNAL", Message: err.Error()}}
-	}
-	return worker.BrokerReply{Result: raw}
-}
-
-func (b *broker) csv(text string, options json.RawMessage) worker.BrokerReply {
-	var o struct {
-		Header    bool
-		Delimiter string
-	}
-	if err := json.Unmarshal(options, &o); err != nil {
-		b.t.Error(err)
-	}
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma = []rune(o.Delimiter)[0]
-	rows, err := r.ReadAll()
-	if err != nil {
-		return worker.BrokerReply{Failure: &worker.Failure{Code: "HELPER_RUNTIME", Reason: "parse-failed", Message: err.Error()}}
-	}
-	if !o.Header {
-		return answer(rows, nil)
-	}
-	objects := []map[string]string{}
-	for _, row := range rows[1:] {
-		object := map[string]string{}
-		for i, cell := range row {
-			object[rows[0][i]] = cell
-		}
-		objects = append(objects, object)
-	}
-	return answer(objects, nil)
-}
-
-func (b *broker) fetch(target string, options json.RawMessage) worker.BrokerReply {
-	var init struct {
-		Method    string            `json:"method"`
-		Headers   map[string]string `json:"headers"`
-		MaxLength *int64            `json:"maxLength"`
-	}
-	if err := json.Unmarshal(options, &init); err != nil {
-		b.t.Error(err)
-	}
-	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "https" || !slices.Contains(b.hosts, u.Host) {
-		b.t.Errorf("the tool asks for %s, which its overrides do not allow", target)
-	}
-	if init.MaxLength == nil {
-		b.t.Errorf("the request for %s has no maxLength", target)
-	}
-	method := init.Method
-	if method == "" {
-		method = "GET"
-	}
-	f, ok := catalog.MatchFixture(b.fixtures, method, target)
+	f, ok := catalog.MatchFixture(r.fixtures, req.Method, req.URL)
 	if !ok {
-		b.t.Errorf("no fixture for %s %s", method, target)
+		r.t.Errorf("no fixture for %s %s", req.Method, req.URL)
+		return nil, &worker.Failure{Code: "HELPER_RUNTIME", Reason: "io", Message: "no fixture"}
 	}
-	return answer(map[string]any{
-		"status": f.Response.Status, "statusText": "", "url": target, "contentType": nil, "headers": [][2]string{},
-		"body": map[string][]byte{"$bytes": f.Response.Bytes()}, "truncated": false, "nextStartIndex": nil,
-	}, nil)
+	resp := &egress.Response{Status: f.Response.Status, URL: req.URL, Body: f.Response.Bytes()}
+	for name, value := range f.Response.Headers {
+		resp.Headers = append(resp.Headers, egress.Header{Name: name, Value: value})
+	}
+	return resp, nil
 }

@@ -14,8 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/executor/broker"
 	"github.com/toolwarrant/toolwarrant/executor/js"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -37,6 +39,7 @@ func TestTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	policy := builtinPolicy(t, resolver.Operator{})
 	rt := js.New(js.Options{})
 	defer func() { _ = rt.Close() }()
 	perTool := map[string]int{}
@@ -51,7 +54,7 @@ func TestTools(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reply := call(t, rt, tool, tc.args)
+			reply := call(t, rt, tool, tc.args, policy, broker.Options{})
 			if n := reply.Usage.Statements; tc.args == "" && (n == nil || *n > budget/5) {
 				t.Errorf("the testValues cost %v statements", n)
 			}
@@ -99,8 +102,9 @@ func check(t *testing.T, tc toolCase, reply worker.Reply) {
 }
 
 // call runs a tool as a served call does: arguments checked against its
-// parameters, code under its limits, effects through a broker.
-func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, args string) worker.Reply {
+// parameters, code and effects under the decision of policy, files in a fresh
+// workspace.
+func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, args string, policy *resolver.Resolver, opts broker.Options) worker.Reply {
 	t.Helper()
 	s := tool.Spec
 	raw, ferr := s.TestArgs()
@@ -114,18 +118,18 @@ func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, args string) worker.
 	for _, p := range s.Params {
 		params = append(params, p.Name)
 	}
-	over := s.Overrides
-	if over == nil {
-		over = &spec.Overrides{}
-	}
-	is := func(b *bool) bool { return b != nil && *b }
+	p := decide(t, policy, tool).EffectivePolicy
+	p.FS.BasePath = workspace(t)
 	reply, err := rt.Run(context.Background(), worker.Call{
 		CallID:  "test",
 		Program: worker.Program{ID: s.Digest(), Name: s.Name + ".js", Source: s.Code, Params: params},
 		Args:    raw,
-		Globals: worker.Globals{Fetch: over.NetworkMode != nil && *over.NetworkMode != "blocked", FSRead: is(over.FileRead), FSWrite: is(over.FileWrite)},
-		Limits:  worker.Limits{MaxStatements: budget, TimeoutMillis: 30_000, MaxOutputBytes: 1 << 20, MaxLogLines: 100, MaxLogBytes: 1 << 10},
-	}, newBroker(t, tool))
+		Globals: worker.Globals{Fetch: p.Network.Mode != "blocked", FSRead: p.FS.Read, FSWrite: p.FS.Write},
+		Limits: worker.Limits{
+			MaxStatements: p.MaxStatements, TimeoutMillis: p.TimeoutSeconds * 1000,
+			MaxOutputBytes: p.MaxOutputBytes, MaxLogLines: p.MaxLogLines, MaxLogBytes: 8 << 10,
+		},
+	}, newBroker(t, tool, p, opts))
 	if err != nil {
 		t.Fatal(err)
 	}
