@@ -60,6 +60,9 @@ func (s *session) ask(op worker.Op, helper string, args []byte) json.RawMessage 
 }
 
 func (s *session) parseJSON(raw json.RawMessage) goja.Value {
+	if nesting(string(raw)) > maxJSONDepth {
+		s.throwError("RangeError", "the answer of the helper nests too deeply")
+	}
 	v, err := s.native.jsonParse(goja.Undefined(), s.vm.ToValue(string(raw)))
 	if err != nil {
 		panic(err)

@@ -31,6 +31,7 @@ type program struct {
 	charges []int    // amounts of the counter functions, in parameter order
 	outer   []string // bindings of the wrapper: the body declares them anew
 	inner   []string // bindings of the body's own function
+	guarded []string // bulk methods that the source names
 }
 
 // compile gives the compiled form of p, from the cache where it can.
@@ -93,7 +94,7 @@ func compileBody(name, body string, names []string) (*program, *worker.Failure) 
 	if meter.failure != nil {
 		return nil, meter.failure
 	}
-	p := &program{name: name, source: body}
+	p := &program{name: name, source: body, guarded: mentioned(body)}
 	for n := range meter.amounts {
 		p.charges = append(p.charges, n)
 	}
@@ -237,6 +238,9 @@ func (s *session) bindingValues() (map[string]goja.Value, error) {
 	text := string(s.call.Args)
 	if strings.TrimSpace(text) == "" {
 		text = "{}"
+	}
+	if nesting(text) > maxJSONDepth {
+		return nil, errors.New("the arguments nest too deeply")
 	}
 	v, err := s.native.jsonParse(goja.Undefined(), s.vm.ToValue(text))
 	if err != nil {

@@ -163,7 +163,7 @@ func (s *session) response(res *fetched) *goja.Object {
 	})
 	s.hiddenMethod(obj, "json", func(goja.FunctionCall) goja.Value {
 		text := decodeUTF8(trimBOM(body))
-		if nesting([]byte(text)) > maxJSONDepth {
+		if nesting(text) > maxJSONDepth {
 			s.refuse(fault.HelperRuntime, fetchHelper, "invalid-json", "[fetch] invalid json: it nests too deeply")
 		}
 		v, err := s.native.jsonParse(goja.Undefined(), s.vm.ToValue(text))

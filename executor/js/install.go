@@ -1,5 +1,7 @@
 package js
 
+import "github.com/dop251/goja"
+
 // install builds the world of the program. It runs inside the virtual machine
 // before any of the program's code.
 func (s *session) install() {
@@ -11,6 +13,9 @@ func (s *session) install() {
 	s.lazy("Intl", s.intlObject)
 	s.lazy("crypto", s.cryptoObject)
 	s.lazy("safety", s.safetyObject)
+	s.lazy("URL", s.urlClass)
+	s.lazy("URLSearchParams", func() goja.Value { return s.searchParamsClass() })
+	s.lazy("structuredClone", s.structuredClone)
 	s.lazy("Java", s.javaObject)
 	if s.call.Globals.Fetch {
 		s.globalFunc("fetch", s.fetch)

@@ -26,6 +26,23 @@ func library(name, source string) func() *goja.Program {
 	})
 }
 
+//go:embed library.js
+var librarySource string
+
+var libraryProgram = library("toolwarrant:library", librarySource)
+
+func (s *session) structuredClone() goja.Value {
+	refuse := s.function("refuse", func(call goja.FunctionCall) goja.Value {
+		obj, err := s.vm.New(s.native.errorCtor, s.vm.ToValue(clip(call.Argument(0).String(), 100)+" could not be cloned"))
+		if err != nil {
+			panic(err)
+		}
+		_ = obj.DefineDataProperty("name", s.vm.ToValue("DataCloneError"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		panic(obj)
+	})
+	return s.load(libraryProgram(), refuse)
+}
+
 var preludeProgram = library("toolwarrant:prelude", preludeSource)
 
 // load runs a script that is one function expression and calls it.
@@ -48,10 +65,14 @@ func (s *session) prelude() {
 		return nil
 	})
 	check := s.function("check", func(call goja.FunctionCall) goja.Value {
+		if len(call.Argument(0).String()) > maxPattern {
+			s.throwError("SyntaxError", "the regular expression is too long")
+		}
 		if msg := unsupportedPattern(call.Argument(0).String(), call.Argument(1).String()); msg != "" {
 			s.throwError("SyntaxError", msg)
 		}
 		return goja.Undefined()
 	})
-	s.load(preludeProgram(), s.vm.GlobalObject(), refuse, check)
+	s.load(preludeProgram(), s.vm.GlobalObject(), refuse, check, s.vm.ToValue(maxBulk))
+	s.guards()
 }

@@ -4,6 +4,9 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
+// maxPattern bounds the source of a regular expression made at run time.
+const maxPattern = 32 << 10
+
 // pattern checks the pattern of a literal and returns what the engine gets.
 func (m *meter) pattern(e *ast.RegExpLiteral) string {
 	if msg := unsupportedPattern(e.Pattern, e.Flags); msg != "" {

@@ -261,7 +261,7 @@ func appendJSONString(buf []byte, s string) []byte {
 const maxJSONDepth = 2000
 
 // nesting is the depth of brackets in a JSON text, strings left out.
-func nesting(text []byte) int {
+func nesting(text string) int {
 	depth, deepest, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -274,7 +274,7 @@ func nesting(text []byte) int {
 			depth++
 			deepest = max(deepest, depth)
 		case c == ']' || c == '}':
-			depth--
+			depth = max(0, depth-1)
 		}
 	}
 	return deepest

@@ -29,7 +29,8 @@ type session struct {
 	native  intrinsics
 	timers  timerQueue
 	prog    *program
-	guarded int // nesting of guarded built-ins
+	guarded int          // nesting of guarded built-ins
+	params  *goja.Object // class URLSearchParams, once it is made
 
 	used    atomic.Int64 // statements charged
 	stopped atomic.Pointer[worker.Failure]

@@ -1,0 +1,159 @@
+package js
+
+import (
+	"math"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// Native code of the engine cannot be interrupted, so that one call on a
+// huge length hangs or exhausts the process. These guards turn such a call
+// into a RangeError. They are no boundary: a program that takes care finds
+// other ways to use memory, and only a process of its own bounds those.
+
+// bulkMethods of Array.prototype walk the whole length of their receiver.
+var bulkMethods = []string{"concat", "copyWithin", "every", "fill", "filter", "find", "findIndex", "findLast",
+	"findLastIndex", "flat", "flatMap", "forEach", "includes", "indexOf", "lastIndexOf", "map", "reduce", "reduceRight",
+	"reverse", "shift", "slice", "some", "sort", "splice", "toReversed", "toSorted", "toSpliced", "unshift", "with"}
+
+var bulkStrings = []string{"repeat", "padStart", "padEnd"}
+
+// mentioned are the guarded methods whose names occur in the source. The
+// others cost nothing; a program that spells a name at run time only loses
+// the nicer error.
+func mentioned(source string) []string {
+	var out []string
+	for _, list := range [][]string{bulkMethods, bulkStrings} {
+		for _, n := range list {
+			if strings.Contains(source, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// guard puts check in front of a native method.
+func (s *session) guard(obj *goja.Object, name string, check func(call goja.FunctionCall) []goja.Value) {
+	original, _ := obj.Get(name).(*goja.Object)
+	native, ok := goja.AssertFunction(original)
+	if !ok {
+		return
+	}
+	fn := s.function(name, func(call goja.FunctionCall) goja.Value {
+		v, err := native(call.This, check(call)...)
+		if err != nil {
+			panic(err)
+		}
+		return v
+	})
+	_ = fn.DefineDataProperty("length", original.Get("length"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = obj.DefineDataProperty(name, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+func (s *session) guards() {
+	global := s.vm.GlobalObject()
+	object := func(o *goja.Object, name string) *goja.Object { v, _ := o.Get(name).(*goja.Object); return v }
+	array := object(object(global, "Array"), "prototype")
+	text := object(object(global, "String"), "prototype")
+	for _, name := range s.prog.guarded {
+		switch name {
+		case "repeat":
+			s.guard(text, name, func(call goja.FunctionCall) []goja.Value {
+				n := call.Argument(0).ToFloat()
+				if n > 0 && n*float64(len(call.This.String())) > maxBulk {
+					s.throwError("RangeError", "repeat: the string would be too long")
+				}
+				return call.Arguments
+			})
+		case "padStart", "padEnd":
+			s.guard(text, name, func(call goja.FunctionCall) []goja.Value {
+				if call.Argument(0).ToFloat() > maxBulk {
+					s.throwError("RangeError", name+": the string would be too long")
+				}
+				return call.Arguments
+			})
+		case "flat":
+			s.guard(array, name, func(call goja.FunctionCall) []goja.Value {
+				s.boundedLength(call.This, name)
+				if d := call.Argument(0); !goja.IsUndefined(d) && d.ToFloat() > 1 {
+					s.flatDepth(call.This, math.Min(d.ToFloat(), 1e9))
+				}
+				return call.Arguments
+			})
+		default:
+			s.guard(array, name, func(call goja.FunctionCall) []goja.Value {
+				s.boundedLength(call.This, name)
+				return call.Arguments
+			})
+		}
+	}
+	s.guardJoin(array)
+	s.guard(object(global, "JSON"), "parse", func(call goja.FunctionCall) []goja.Value {
+		input := call.Argument(0).String()
+		if nesting(input) > maxJSONDepth {
+			s.throwError("SyntaxError", "JSON.parse: the text nests too deeply")
+		}
+		return append([]goja.Value{s.vm.ToValue(input)}, call.Arguments[min(1, len(call.Arguments)):]...)
+	})
+	spread := func(i int) func(goja.FunctionCall) []goja.Value {
+		return func(call goja.FunctionCall) []goja.Value {
+			s.boundedLength(call.Argument(i), "apply")
+			return call.Arguments
+		}
+	}
+	s.guard(object(object(global, "Function"), "prototype"), "apply", spread(1))
+	reflection := object(global, "Reflect")
+	s.guard(reflection, "apply", spread(2))
+	s.guard(reflection, "construct", spread(1))
+}
+
+func (s *session) boundedLength(v goja.Value, name string) {
+	if obj, ok := v.(*goja.Object); ok && lengthOf(obj) > maxBulk {
+		s.throwError("RangeError", name+": the array is too long")
+	}
+}
+
+// guardJoin bounds how deep arrays print arrays, which recurses natively, and
+// the length of each.
+func (s *session) guardJoin(array *goja.Object) {
+	native, _ := goja.AssertFunction(array.Get("join"))
+	fn := s.function("join", func(call goja.FunctionCall) goja.Value {
+		s.boundedLength(call.This, "join")
+		if s.guarded++; s.guarded > maxCallStack {
+			s.guarded = 0
+			s.throwError("RangeError", "join: the arrays nest too deeply")
+		}
+		v, err := native(call.This, call.Arguments...)
+		s.guarded = max(0, s.guarded-1)
+		if err != nil {
+			panic(err)
+		}
+		return v
+	})
+	_ = fn.DefineDataProperty("length", s.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = array.DefineDataProperty("join", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// flatDepth refuses arrays that nest deeper than the stack bears.
+func (s *session) flatDepth(v goja.Value, depth float64) {
+	visited := 0
+	var walk func(v goja.Value, level int)
+	walk = func(v goja.Value, level int) {
+		obj, ok := v.(*goja.Object)
+		if !ok || float64(level) > depth || !s.isArray(obj) {
+			return
+		}
+		if level > maxCallStack {
+			s.throwError("RangeError", "flat: the arrays nest too deeply")
+		}
+		for _, k := range obj.Keys() {
+			if visited++; visited > maxBulk/4 {
+				s.throwError("RangeError", "flat: the result would be too long")
+			}
+			walk(obj.Get(k), level+1)
+		}
+	}
+	walk(v, 0)
+}
