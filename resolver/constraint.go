@@ -72,7 +72,7 @@ func (l *layers) unmet(chain []*layer, folded decision.EffectivePolicy, s *spec.
 		found := false
 		for _, path := range constrained {
 			p := cue.ParsePath(path)
-			if layer.constraints.LookupPath(p).Exists() && both.LookupPath(p).Validate(cue.Concrete(true)) != nil {
+			if both.LookupPath(p).Validate(cue.Concrete(true)) != nil {
 				out = append(out, l.sentence(layer, chain, path, value.LookupPath(p), s))
 				found = true
 			}

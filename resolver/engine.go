@@ -64,7 +64,7 @@ func newEngine(ctx context.Context, s *source, o Operator, test bool) (*engine, 
 	if e.program, err = compile(ctx, s); err != nil {
 		return nil, err
 	}
-	if e.layers, err = loadLayers(s, e.program.settings); err != nil {
+	if e.layers, err = loadLayers(s); err != nil {
 		return nil, err
 	}
 	if e.chains, err = lru.New[chainKey, *folded](maxChains); err != nil {

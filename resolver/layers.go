@@ -1,7 +1,6 @@
 package resolver
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -60,7 +59,7 @@ func cueFault(policy, format string, args ...any) *fault.Error {
 
 // loadLayers parses, types and closes baseline, profiles, bindings and the
 // settings of the Rego part.
-func loadLayers(s *source, settings json.RawMessage) (*layers, error) {
+func loadLayers(s *source) (*layers, error) {
 	l := &layers{ctx: cuecontext.New(), files: map[string]*ast.File{}, profiles: map[string]*layer{}}
 	inst := build.NewContext().NewInstance("", nil)
 	for _, name := range sortedKeys(s.cue) {
@@ -83,7 +82,7 @@ func loadLayers(s *source, settings json.RawMessage) (*layers, error) {
 	if err := l.readAll(root); err != nil {
 		return nil, cueFault(s.name, "%s", oneLine(err)).Because(err)
 	}
-	return l, l.checkSettings(s.name, root, settings)
+	return l, l.checkSettings(s, root)
 }
 
 func (l *layers) readAll(root cue.Value) error {
@@ -154,17 +153,18 @@ func readLayer(name string, v cue.Value) (*layer, error) {
 
 // checkSettings holds rego/data.json against #Settings. It compiles CUE once
 // per activation, in a context that goes with the revision.
-func (l *layers) checkSettings(policy string, root cue.Value, settings json.RawMessage) error {
+func (l *layers) checkSettings(s *source, root cue.Value) error {
 	schema := root.LookupPath(cue.ParsePath("#Settings"))
 	if !schema.Exists() {
-		return cueFault(policy, "cue/policy.cue does not define #Settings")
+		return cueFault(s.name, "cue/policy.cue does not define #Settings")
 	}
-	expr, err := cuejson.Extract("rego/data.json", settings)
+	expr, err := cuejson.Extract("rego/data.json", s.data)
 	if err != nil {
-		return cueFault(policy, "rego/data.json is not JSON").Because(err)
+		return cueFault(s.name, "rego/data.json is not JSON").Because(err)
 	}
-	if err := schema.Unify(l.ctx.BuildExpr(expr)).Validate(cue.Concrete(true)); err != nil {
-		return cueFault(policy, "rego/data.json: %s", oneLine(err)).Because(err)
+	settings := l.ctx.BuildExpr(expr).LookupPath(cue.ParsePath("toolwarrant.settings"))
+	if err := schema.Unify(settings).Validate(cue.Concrete(true)); err != nil {
+		return cueFault(s.name, "the settings do not fit: %s", oneLine(err)).Because(err)
 	}
 	return nil
 }
@@ -206,6 +206,13 @@ func oneLine(err error) string {
 // find gives the field at a path in the syntax of a file, or nil.
 func find(decls []ast.Decl, path []string) *ast.Field {
 	for _, d := range decls {
+		if c, ok := d.(*ast.Comprehension); ok { // if ... { }
+			for _, s := range structs(c.Value) {
+				if found := find(s.Elts, path); found != nil {
+					return found
+				}
+			}
+		}
 		f, ok := d.(*ast.Field)
 		if !ok {
 			continue

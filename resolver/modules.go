@@ -19,7 +19,6 @@ import (
 type program struct {
 	compiler *ast.Compiler
 	store    storage.Store
-	settings json.RawMessage // data.toolwarrant.settings
 
 	decision rego.PreparedEvalQuery // data.toolwarrant.decision
 	chain    rego.PreparedEvalQuery // data.toolwarrant.effective.chain
@@ -74,12 +73,12 @@ func importsV2(m *ast.Module) bool {
 }
 
 // loadData reads the settings into a store that hands out AST values.
-func loadData(s *source) (storage.Store, json.RawMessage, error) {
+func loadData(s *source) (storage.Store, error) {
 	dec := json.NewDecoder(bytes.NewReader(s.data))
 	dec.UseNumber()
 	var data map[string]any
 	if err := dec.Decode(&data); err != nil {
-		return nil, nil, compileFault(s.name, "rego/data.json is not a JSON object").Because(err)
+		return nil, compileFault(s.name, "rego/data.json is not a JSON object").Because(err)
 	}
 	var doc struct {
 		Toolwarrant struct {
@@ -87,9 +86,9 @@ func loadData(s *source) (storage.Store, json.RawMessage, error) {
 		} `json:"toolwarrant"`
 	}
 	if err := json.Unmarshal(s.data, &doc); err != nil || doc.Toolwarrant.Settings == nil {
-		return nil, nil, compileFault(s.name, "rego/data.json has no object at toolwarrant.settings").Because(err)
+		return nil, compileFault(s.name, "rego/data.json has no object at toolwarrant.settings").Because(err)
 	}
-	return inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true)), doc.Toolwarrant.Settings, nil
+	return inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true)), nil
 }
 
 // compile makes the program of a policy.
@@ -98,11 +97,11 @@ func compile(ctx context.Context, s *source) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, settings, err := loadData(s)
+	store, err := loadData(s)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{store: store, settings: settings, rules: map[string]Rule{}}
+	p := &program{store: store, rules: map[string]Rule{}}
 	if p.compiler, err = compileModules(ctx, s.name, store, modules); err != nil {
 		return nil, err
 	}

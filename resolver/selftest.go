@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
@@ -13,6 +14,9 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/fault"
 )
+
+// testTimeout bounds one test rule; a loaded machine is not a failing test.
+const testTimeout = time.Minute
 
 // TestResult is one test, or one named case of a table test.
 type TestResult struct {
@@ -66,7 +70,7 @@ func runTests(ctx context.Context, s *source) (*TestReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, _, err := loadData(s)
+	store, err := loadData(s)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +78,7 @@ func runTests(ctx context.Context, s *source) (*TestReport, error) {
 	err = storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		results, err := tester.NewRunner().
 			SetCompiler(ast.NewCompiler().WithCapabilities(capabilities())).
-			SetStore(store).SetModules(modules).RaiseBuiltinErrors(true).
+			SetStore(store).SetModules(modules).RaiseBuiltinErrors(true).SetTimeout(testTimeout).
 			RunTests(ctx, txn)
 		if err != nil {
 			return err
