@@ -1,5 +1,17 @@
 // Package keyring holds every secret key of an installation and hands out
 // purpose-separated ones. Nothing else in toolwarrant reads or makes a key.
+// Any package may import it; it imports only fault and atomicfile.
+//
+// A master key never leaves this package: keys are derived from it with HKDF
+// (RFC 5869), the purpose as info, so that one that leaks says nothing about
+// the others. Its id is derived as well and may be published. The keyring
+// lies in the home (Open), or its master secret comes from the environment or
+// a mounted file (FromSecret, FromFile, NewStatic), which replicas share.
+//
+// Whoever can read the file or the memory of the process has all keys. What
+// is guarded against is accident: a file that others can read is refused, a
+// damaged one is never replaced by a new one, and of processes that start at
+// once all use the same key.
 package keyring
 
 // Purpose separates the uses of one master key; keys of two purposes are
