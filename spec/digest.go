@@ -37,11 +37,17 @@ type digestForm struct {
 //
 // It is computed once and is safe for concurrent use.
 func (s *Spec) Digest() string {
-	s.digestOnce.Do(func() { s.digest = s.computeDigest() })
+	s.digestOnce.Do(func() {
+		if c := s.Canonical(); c != nil {
+			s.digest = digest.Bytes(c)
+		}
+	})
 	return s.digest
 }
 
-func (s *Spec) computeDigest() string {
+// Canonical is the text whose SHA-256 is the Digest. It is made anew at each
+// call; nil only for an Extra that did not come from Parse.
+func (s *Spec) Canonical() []byte {
 	form := digestForm{
 		Name: s.Name, Description: s.Description, Params: s.Params, Code: s.Code, CodeType: s.CodeType,
 		SandboxOverrides: s.Overrides.members(), Category: s.Category, Tags: s.Tags,
@@ -60,7 +66,7 @@ func (s *Spec) computeDigest() string {
 	}
 	raw, err := json.Marshal(form)
 	if err != nil {
-		return "" // strings, lists and maps of them always encode
+		return nil // strings, lists and maps of them always encode
 	}
 	// The extension members join as they stand; the canonical form sorts them.
 	var b strings.Builder
@@ -76,11 +82,11 @@ func (s *Spec) computeDigest() string {
 		b.Write(f.Value)
 	}
 	b.WriteByte('}')
-	d, err := digest.JSON(json.RawMessage(b.String()))
+	c, err := digest.Canonical(json.RawMessage(b.String()))
 	if err != nil {
-		return "" // only for an Extra that did not come from Parse
+		return nil
 	}
-	return d
+	return c
 }
 
 // members are the explicit values of the block.

@@ -65,7 +65,17 @@ func collect(body ast.Node) Facts {
 type walker struct {
 	seen map[string]bool
 	java bool
+
+	depth, deepest int
 }
+
+// enter and leave count the levels that the walker is below.
+func (w *walker) enter() {
+	w.depth++
+	w.deepest = max(w.deepest, w.depth)
+}
+
+func (w *walker) leave() { w.depth-- }
 
 // global notes the use of a global name.
 func (w *walker) global(name string) {

@@ -40,12 +40,17 @@ func Parse(code string) (Facts, []Problem) {
 	return collect(body), nil
 }
 
+// maxCompileDepth is the deepest tree that Check compiles: the compiler needs
+// the square of it, 15 s for a chain of 40,000 operators.
+const maxCompileDepth = 500
+
 // Check is Parse and, beyond it, what only the compiler finds, such as a name
-// that is declared twice. It costs about twice as much.
+// that is declared twice. It costs about twice as much. An expression that is
+// nested very deep is not compiled here; a test run is, under a time limit.
 func Check(code string) []Problem {
-	prog, _, problem := parse(code)
-	if problem == nil {
-		problem = compile(prog, code)
+	prog, body, problem := parse(code)
+	if problem == nil && depth(body) <= maxCompileDepth {
+		problem = compile(prog)
 	}
 	if problem != nil {
 		return []Problem{*problem}
@@ -99,6 +104,14 @@ func wrapped(prog *ast.Program, codeLen int) *ast.BlockStatement {
 	return fn.Body
 }
 
+// depth is that of the deepest expression or statement below body.
+func depth(body *ast.BlockStatement) int {
+	w := &walker{seen: map[string]bool{}}
+	w.node(body)
+	return w.deepest
+}
+
+// syntaxProblem takes the first error of the parser.
 func syntaxProblem(code string, err error) *Problem {
 	var list parser.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
@@ -114,17 +127,24 @@ func syntaxProblem(code string, err error) *Problem {
 	return &Problem{max(line, 1), max(col, 1), "code-syntax", hint(e.Message)}
 }
 
-// hint turns the parser's message into ours.
+// hint turns the parser's message into ours, and names the syntax that this
+// engine lacks where the code may have used it.
 func hint(msg string) string {
 	msg = strings.TrimPrefix(msg, "SyntaxError: ")
 	if msg == "" {
 		msg = "not valid JavaScript"
 	}
-	return strings.ToLower(msg[:1]) + msg[1:] + " (async generators, for await, import and top-level export are not supported)"
+	msg = strings.ToLower(msg[:1]) + msg[1:]
+	for _, word := range []string{"await", "import", "export", "token *", "async"} {
+		if strings.Contains(msg, word) && !strings.Contains(msg, "supported") {
+			return msg + " (for await, async generators, import and export are not supported)"
+		}
+	}
+	return msg
 }
 
 // compile finds early errors. The compiler reports by value and by panic.
-func compile(prog *ast.Program, code string) (problem *Problem) {
+func compile(prog *ast.Program) (problem *Problem) {
 	defer func() {
 		if r := recover(); r != nil {
 			problem = &Problem{1, 1, "code-syntax", "the code confuses the compiler; simplify it"}

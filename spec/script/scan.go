@@ -11,13 +11,18 @@ const (
 	// maxDepth is the deepest nesting of brackets and of arrow functions that
 	// people are told about. Code written by people stays below 30.
 	maxDepth = 200
+	// maxStatements is the deepest nesting of statements without braces, as in
+	// "if (a) if (b) ...". A label weighs more: the parser searches the labels
+	// around it for each one.
+	maxStatements = 1000
+	labelWeight   = 20
 	// maxOpeners bounds the brackets of the whole code as raw bytes, strings
 	// and comments included: whatever the parser takes them for, it cannot
 	// recurse deeper than this (about 72 MB of stack).
 	maxOpeners = 16 << 10
 	// maxWork bounds the bytes that the parser reads. Parameters of an arrow
 	// function are read twice, so nested ones cost 2^depth.
-	maxWork = 4 << 20
+	maxWork = 1 << 20
 )
 
 // scan is one linear pass over the code that refuses what would exhaust the
@@ -50,6 +55,7 @@ type level struct {
 	start     int   // where it opened
 	extra     int64 // bytes that are read again inside it
 	arrows    int   // arrow functions that are nested right here
+	stmts     int   // statements that are nested right here without braces
 	condition bool  // the parenthesis of if, while, for, with
 }
 
@@ -58,9 +64,12 @@ type scanner struct {
 	pos     int
 	levels  []level
 	arrows  int // sum of arrows over levels
+	stmts   int // sum of stmts over levels
 	regexOK bool
 	word    string // the last identifier or keyword, "" after anything else
 	dotted  bool   // that word followed a dot
+	label   bool   // that word stands where a label may
+	last    byte   // last byte of the token before the current one
 	// group is the parenthesis that closed last, for "(...) =>".
 	group    level
 	groupEnd bool
@@ -105,14 +114,18 @@ func (s *scanner) run() (int, string) {
 			s.pos += 2
 			s.after(true)
 		case c == ',' || c == ';':
-			s.dropArrows()
+			s.unnest()
+			s.pos++
+			s.after(true)
+		case c == ':' && s.label:
+			s.nest(labelWeight)
 			s.pos++
 			s.after(true)
 		case isWordByte(c):
 			s.identifier()
 		case (c == '+' || c == '-') && s.peek(1) == c:
 			s.pos += 2 // x++ / y and ++ /re/: keep what was possible before
-			s.word, s.groupEnd = "", false
+			s.word, s.groupEnd, s.label, s.last = "", false, false, c
 		default:
 			_, n := utf8.DecodeRuneInString(s.src[s.pos:])
 			s.pos += n
@@ -120,6 +133,9 @@ func (s *scanner) run() (int, string) {
 		}
 		if depth := len(s.levels) - 1 + s.arrows; depth > maxDepth {
 			return min(s.pos, len(s.src)), fmt.Sprintf("brackets or arrow functions are nested more than %d deep; split the code into functions", maxDepth)
+		}
+		if s.stmts > maxStatements {
+			return min(s.pos, len(s.src)), "statements or labels are nested too deep; use braces and functions"
 		}
 		if s.top().extra > maxWork {
 			return min(s.pos, len(s.src)), "parameter defaults of arrow functions are nested too deep; split them into functions"
@@ -138,7 +154,8 @@ func (s *scanner) peek(n int) byte {
 // after ends a token that is no word: regex says whether a slash that follows
 // starts a regular expression.
 func (s *scanner) after(regex bool) {
-	s.regexOK, s.word, s.groupEnd = regex, "", false
+	s.regexOK, s.word, s.groupEnd, s.label = regex, "", false, false
+	s.last = s.src[min(s.pos, len(s.src))-1]
 }
 
 func (s *scanner) push(c byte) {
@@ -161,7 +178,7 @@ func (s *scanner) close(c byte) {
 		s.after(c == '}')
 		return
 	}
-	s.dropArrows()
+	s.unnest()
 	s.levels = s.levels[:len(s.levels)-1]
 	s.top().extra += l.extra
 	s.pos++
@@ -193,22 +210,30 @@ func (s *scanner) arrow() {
 	}
 }
 
-// dropArrows ends the arrow functions of this level: their bodies are over.
-func (s *scanner) dropArrows() {
-	s.arrows -= s.top().arrows
-	s.top().arrows = 0
+// nest counts a statement that stands inside the one before it.
+func (s *scanner) nest(n int) {
+	s.top().stmts += n
+	s.stmts += n
+}
+
+// unnest ends the arrow functions and statements of this level.
+func (s *scanner) unnest() {
+	t := s.top()
+	s.arrows -= t.arrows
+	s.stmts -= t.stmts
+	t.arrows, t.stmts = 0, 0
 }
 
 // newline ends a statement where the line before it ended an expression and
 // the line after it does not go on with an operator.
 func (s *scanner) newline() {
 	s.pos++
-	if s.top().arrows == 0 || s.regexOK {
+	if s.top().arrows+s.top().stmts == 0 || s.regexOK {
 		return
 	}
 	rest := strings.TrimLeft(s.src[s.pos:min(len(s.src), s.pos+256)], " \t\r\n")
-	if rest != "" && (isWordByte(rest[0]) || rest[0] == '}') {
-		s.dropArrows()
+	if rest != "" && isWordByte(rest[0]) {
+		s.unnest()
 	}
 }
 
@@ -287,10 +312,21 @@ func (s *scanner) identifier() {
 		s.pos++
 	}
 	s.dotted = start > 0 && s.src[start-1] == '.'
+	before := s.word
 	s.word, s.groupEnd = s.src[start:s.pos], false
 	s.regexOK = false
+	// A label starts a statement. After a brace or a comma it is a property,
+	// and a brace counts by itself; after "?" it is a conditional.
+	s.label = before == "else" || before == "do" || before == "" && strings.IndexByte("?.{,", s.last) < 0
+	s.last = s.src[s.pos-1]
 	if s.dotted {
 		return
+	}
+	switch s.word {
+	case "if", "for", "while", "with":
+		s.nest(1)
+	case "default":
+		s.label = false
 	}
 	switch s.word {
 	case "return", "typeof", "instanceof", "in", "of", "new", "delete", "void", "throw", "case",

@@ -39,6 +39,8 @@ func (w *walker) node(n ast.Node) {
 }
 
 func (w *walker) statement(s ast.Statement) {
+	w.enter()
+	defer w.leave()
 	switch s := s.(type) {
 	case *ast.BlockStatement:
 		if s != nil {
@@ -111,6 +113,8 @@ func (w *walker) statements(list []ast.Statement) {
 }
 
 func (w *walker) expr(e ast.Expression) {
+	w.enter()
+	defer w.leave()
 	switch e := e.(type) {
 	case *ast.Identifier:
 		if e != nil {
