@@ -86,7 +86,7 @@ func (s *session) data(v goja.Value) []byte {
 	if b, ok := s.bytesOf(v); ok {
 		return b
 	}
-	if text, ok := v.Export().(string); ok {
+	if text, ok := text(v); ok {
 		return []byte(text)
 	}
 	s.refuse(fault.InvalidInput, cryptoHelper, "missing-input", "[crypto] the data must be a typed array, an ArrayBuffer, an array of bytes or a string")

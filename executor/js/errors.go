@@ -174,15 +174,18 @@ func jsError(name, message string) *worker.Failure {
 }
 
 func primitiveString(v goja.Value) string {
-	if v == nil {
-		return ""
+	s, _ := text(v)
+	return s
+}
+
+// text gives the content of a primitive string. Objects are never exported:
+// that copies them whole, reading every member.
+func text(v goja.Value) (string, bool) {
+	if _, isObj := v.(*goja.Object); isObj || v == nil {
+		return "", false
 	}
-	if s, ok := v.Export().(string); ok {
-		if _, isObj := v.(*goja.Object); !isObj {
-			return s
-		}
-	}
-	return ""
+	s, ok := v.Export().(string)
+	return s, ok
 }
 
 // describe shows a primitive that was thrown.
@@ -193,11 +196,11 @@ func describe(v goja.Value) string {
 	if _, ok := v.(*goja.Symbol); ok {
 		return "a symbol"
 	}
-	text := clip(v.String(), 1024)
-	if _, ok := v.Export().(string); ok {
-		return strconv.Quote(text)
+	shown := clip(v.String(), 1024)
+	if _, ok := text(v); ok {
+		return strconv.Quote(shown)
 	}
-	return text
+	return shown
 }
 
 // position is the innermost frame that is the author's.

@@ -43,7 +43,7 @@ func (s *session) javaObject() goja.Value {
 	made := map[string]*goja.Object{}
 	obj := s.vm.NewObject()
 	s.hiddenMethod(obj, "type", func(call goja.FunctionCall) goja.Value {
-		name, ok := call.Argument(0).Export().(string)
+		name, ok := text(call.Argument(0))
 		if !ok || strings.TrimSpace(name) == "" {
 			s.refuse(fault.InvalidInput, javaHelper, "class-name-required", "[Java.type] needs the full name of a class as a string")
 		}

@@ -162,7 +162,7 @@ func (b *stringBuilder) String() string { return string(utf16.Decode(b.units)) }
 func (s *session) javaStringBuilder() *goja.Object {
 	t := s.newHostType("java.lang.StringBuilder", func(args []goja.Value) any {
 		b := &stringBuilder{}
-		if text, ok := argument(args, 0).Export().(string); ok {
+		if text, ok := text(argument(args, 0)); ok {
 			b.units = utf16.Encode([]rune(text))
 		}
 		return b
@@ -259,7 +259,7 @@ func (s *session) javaBase64() *goja.Object {
 				if b, ok := s.bytesOf(call.Argument(0)); ok {
 					return b
 				}
-				if text, ok := call.Argument(0).Export().(string); ok {
+				if text, ok := text(call.Argument(0)); ok {
 					return []byte(text)
 				}
 				s.bad("bytes-required", "Base64 needs bytes or a string")

@@ -2,6 +2,7 @@ package js
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones must not depend on files of the host
@@ -159,13 +160,15 @@ func zoneName(name string) bool {
 func (s *session) installLocale() {
 	number := s.vm.GlobalObject().Get("Number").(*goja.Object).Get("prototype").(*goja.Object)
 	s.hiddenMethod(number, "toLocaleString", func(call goja.FunctionCall) goja.Value {
-		switch call.This.Export().(type) {
-		case int64, float64:
-		default:
+		this := call.This
+		if obj, ok := this.(*goja.Object); ok && obj.ClassName() == "Number" {
+			this = obj.ToNumber()
+		}
+		if t := this.ExportType(); t != reflect.TypeFor[int64]() && t != reflect.TypeFor[float64]() {
 			s.throwError("TypeError", "toLocaleString needs a number")
 		}
 		f := s.readNumberFormat(call.Argument(0), call.Argument(1))
-		return s.vm.ToValue(joinParts(f.parts(call.This)))
+		return s.vm.ToValue(joinParts(f.parts(this)))
 	})
 	date := s.vm.GlobalObject().Get("Date").(*goja.Object).Get("prototype").(*goja.Object)
 	for name, need := range map[string]string{"toLocaleString": "any", "toLocaleDateString": "date", "toLocaleTimeString": "time"} {

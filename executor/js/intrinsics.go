@@ -8,7 +8,10 @@ import (
 	"github.com/dop251/goja"
 )
 
-var bigIntType = reflect.TypeFor[*big.Int]()
+var (
+	bigIntType = reflect.TypeFor[*big.Int]()
+	secretType = reflect.TypeFor[*secret]()
+)
 
 // intrinsics are the engine's own functions, taken before any code of the
 // program runs, so that nothing the program replaces is ever called by us.
@@ -71,10 +74,10 @@ func (s *session) reveal(v goja.Value) any {
 	if err != nil || got == nil {
 		return nil
 	}
-	if k, ok := got.Export().(*secret); ok {
-		return k.data
+	if got.ExportType() != secretType {
+		return nil
 	}
-	return nil
+	return got.Export().(*secret).data
 }
 
 func (s *session) isArray(obj *goja.Object) bool {
@@ -87,7 +90,7 @@ func (s *session) isArray(obj *goja.Object) bool {
 
 // typedArray reports the number of elements of a typed array.
 func (s *session) typedArray(obj *goja.Object) (int64, bool) {
-	switch reflect.TypeOf(obj.Export()) {
+	switch obj.ExportType() {
 	case reflect.TypeFor[[]int8](), reflect.TypeFor[[]int16](), reflect.TypeFor[[]int32](), reflect.TypeFor[[]uint8](),
 		reflect.TypeFor[[]uint16](), reflect.TypeFor[[]uint32](), reflect.TypeFor[[]float32](), reflect.TypeFor[[]float64](),
 		reflect.TypeFor[[]int64](), reflect.TypeFor[[]uint64]():
@@ -119,6 +122,15 @@ func (s *session) dual(obj *goja.Object, plain func() goja.Value) *goja.Object {
 	return obj
 }
 
+func arrayBuffer(v goja.Value) (goja.ArrayBuffer, bool) {
+	obj, ok := v.(*goja.Object)
+	if !ok || obj.ExportType() != reflect.TypeFor[goja.ArrayBuffer]() {
+		return goja.ArrayBuffer{}, false
+	}
+	buf, ok := obj.Export().(goja.ArrayBuffer)
+	return buf, ok
+}
+
 // bytesOf reads a typed array, a DataView, an ArrayBuffer or an array of
 // numbers. The result may share memory with the program.
 func (s *session) bytesOf(v goja.Value) ([]byte, bool) {
@@ -126,10 +138,10 @@ func (s *session) bytesOf(v goja.Value) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	if buf, ok := obj.Export().(goja.ArrayBuffer); ok {
+	if buf, ok := arrayBuffer(obj); ok {
 		return buf.Bytes(), true
 	}
-	if view, ok := orUndefined(obj.Get("buffer")).Export().(goja.ArrayBuffer); ok {
+	if view, ok := arrayBuffer(obj.Get("buffer")); ok {
 		off, n := orUndefined(obj.Get("byteOffset")).ToInteger(), orUndefined(obj.Get("byteLength")).ToInteger()
 		b := view.Bytes()
 		if off < 0 || n < 0 || off > int64(len(b)) || n > int64(len(b))-off {
