@@ -1,0 +1,151 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"runtime/debug"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// metaCallID is where a result names its call for the logs of the client.
+const metaCallID = "dev.toolwarrant/callId"
+
+// call serves one tools/call, of any protocol version, over any transport.
+func (d *door) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
+	c := d.toCall(req)
+	return toResult(d.safeCall(ctx, c), c)
+}
+
+// toCall reads the decoded request. What it leaves out has no influence.
+func (d *door) toCall(req *mcp.CallToolRequest) CallRequest {
+	c := CallRequest{
+		Principal: localPrincipal(req.ClientInfo()),
+		Tool:      req.Params.Name,
+		Args:      req.Params.Arguments,
+		Origin:    d.origin,
+		TraceID:   traceOf(req),
+	}
+	era := eraOf(req)
+	if era == eraModern {
+		// inputResponses without the state that we sealed are made up.
+		if req.Params.RequestState != "" {
+			c.State, c.Answer = req.Params.RequestState, answerOf(req.Params.InputResponses)
+		}
+	}
+	if canAsk(req.ClientCapabilities()) {
+		switch era {
+		case eraModern:
+			c.Asker = deferred{}
+		case eraLegacy:
+			c.Asker = elicitor{req.Session, c.Principal, d.gone(req.Extra)}
+		}
+	}
+	return c
+}
+
+// safeCall turns a panic below into an INTERNAL result of this one call.
+func (d *door) safeCall(ctx context.Context, c CallRequest) (res CallResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.log.Error().Str("tool", c.Tool).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("panic in a tool call")
+			res = CallResult{Err: internalError()}
+		}
+	}()
+	return d.caller.Call(ctx, c)
+}
+
+func internalError() *fault.Error {
+	return fault.New(fault.Internal, "unexpected", "toolwarrant itself failed; the operator finds the cause in its log")
+}
+
+// toResult writes the outcome for the client. A question is passed on only to
+// a client that can be asked that way; for any other it is a refusal.
+func toResult(r CallResult, c CallRequest) *mcp.CallToolResult {
+	if in := r.InputRequired; in != nil {
+		if c.Asker != nil && c.Asker.Channel() == approval.ChannelInputRequired && in.State != "" {
+			return &mcp.CallToolResult{
+				Meta:          mcp.Meta{metaCallID: r.CallID, "dev.toolwarrant/expirySeconds": in.ExpirySeconds},
+				InputRequests: mcp.InputRequestMap{inputKey: question(in.Prompt)},
+				RequestState:  in.State,
+			}
+		}
+		r.Err = approval.Denied(approval.ReasonUnsupported)
+	}
+	if r.Err == nil && len(r.Value) > 0 && !jsontext.Value(r.Value).IsValid() {
+		r.Err = internalError()
+	}
+	if r.Err != nil {
+		return failure(r)
+	}
+	res := &mcp.CallToolResult{Meta: mcp.Meta{metaCallID: r.CallID}, Content: []mcp.Content{}}
+	if len(r.Value) == 0 {
+		return res
+	}
+	text := string(r.Value)
+	switch jsontext.Value(r.Value).Kind() {
+	case '"':
+		if s, err := jsontext.AppendUnquote(nil, []byte(r.Value)); err == nil {
+			text = string(s)
+		}
+	case '{':
+		res.StructuredContent = r.Value
+	}
+	res.Content = append(res.Content, &mcp.TextContent{Text: text})
+	return res
+}
+
+// failure is a result that the model can read and a program can evaluate.
+func failure(r CallResult) *mcp.CallToolResult {
+	body := maps.Clone(r.ErrExtra)
+	if body == nil {
+		body = map[string]any{}
+	}
+	for name, v := range map[string]string{
+		"code": string(r.Err.Code), "reason": r.Err.Reason, "message": r.Err.Message,
+		"decisionId": r.DecisionID, "callId": r.CallID,
+	} {
+		body[name] = nil
+		if v != "" {
+			body[name] = v
+		}
+	}
+	structured, err := json.Marshal(map[string]any{"error": body})
+	if err != nil { // an extra that has no JSON form
+		r.ErrExtra = nil
+		return failure(r)
+	}
+	return &mcp.CallToolResult{
+		Meta: mcp.Meta{metaCallID: r.CallID}, IsError: true, StructuredContent: json.RawMessage(structured),
+		Content: []mcp.Content{&mcp.TextContent{Text: tell(r.Err, r.ErrExtra)}},
+	}
+}
+
+// tell says it to the model: what happened, whether anything ran, and whether
+// trying again makes sense.
+func tell(e *fault.Error, extra map[string]any) string {
+	text := string(e.Code)
+	if e.Reason != "" {
+		text += " (" + e.Reason + ")"
+	}
+	text += ": " + e.Message
+	switch {
+	case e.Code == fault.ApprovalPending:
+		if ms, ok := extra["retryAfterMs"]; ok {
+			text += fmt.Sprintf(" Wait at least %v ms between attempts.", ms)
+		}
+	case e.Code == fault.ApprovalDenied:
+		if e.Message != approval.Denied(e.Reason).Message { // which says so itself
+			text += " The tool was not run. Do not call it again for this request."
+		}
+	case e.Code.Outcome() == fault.Denied:
+		text += " The tool was not run."
+	}
+	return text
+}

@@ -1,0 +1,36 @@
+// Package server is the MCP door of toolwarrant: Streamable HTTP at /mcp for
+// the protocol versions 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26 and
+// 2024-11-05 on one address, and stdio.
+//
+// It decides nothing. Every tools/call of either protocol era and of stdio
+// goes through one typed function (call.go) that turns the wire into a
+// CallRequest, and the CallResult back into the wire; who may see or call
+// what, what has to be approved and what is recorded is behind Caller. The
+// MCP library below could be replaced without touching a rule.
+//
+// # How a request travels
+//
+//	net/http -> visitor check (Host, Origin) -> frame check (size, UTF-8,
+//	duplicate names, one object, no batch) -> era: the stateless handler for
+//	2026-07-28, the stateful one for the older versions -> library ->
+//	middleware (panic, deadline) -> Caller
+//
+// The library serves a protocol era per handler: only the stateless one
+// speaks 2026-07-28, only the stateful one can ask a human while a call of an
+// older version waits. dispatch.go chooses by the version that the request
+// names.
+//
+// # What it defends against
+//
+// Web pages: a foreign Host (DNS rebinding) or Origin is 403 on every path.
+// Clients that forge an answer: inputResponses count only next to a
+// requestState that package approval sealed, and in an older session, whose
+// answers come by elicitation, neither counts. Clients that vanish: every
+// handler has a deadline, a dropped connection cancels its call, sessions
+// expire. Hostile bytes: frames are checked before the library sees them, and
+// a panic ends one request, never the process. Without authentication the
+// server listens on loopback only (CheckAddr).
+//
+// Imports: decision, approval, fault. Only cmd imports this package; package
+// service implements Caller.
+package server

@@ -1,0 +1,173 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rs/zerolog"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+const (
+	// dispatchTool is the one tool that the library knows. Every tools/call
+	// is sent through it, so that the library sets the result type; its name
+	// is never shown, and a client that calls it calls an unknown tool.
+	dispatchTool = "toolwarrant-dispatch"
+	// otherDeadline bounds every method that is not a tool call.
+	otherDeadline = 30 * time.Second
+	// listTTL is how long a client may use a list before it asks again.
+	listTTL = 5 * time.Second
+)
+
+// door is one entrance: an MCP server of the library with our middleware.
+type door struct {
+	caller   Caller
+	origin   decision.Origin
+	log      zerolog.Logger
+	deadline func(tool string) time.Duration
+	// stop ends when the process gives up on calls that still run.
+	stop context.Context
+	// drop gives the context that ends when nobody waits for the answer to a
+	// request any more; gone, the one after which no answer of the client to
+	// a question can arrive.
+	drop, gone func(*mcp.RequestExtra) context.Context
+}
+
+type callKey struct{}
+
+// server makes the library's side of the door.
+func (d *door) server(name, version string) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: version}, &mcp.ServerOptions{
+		// listChanged is not promised: clients ask again after listTTL.
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Logger:       d.slog(),
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
+	})
+	s.AddTool(&mcp.Tool{Name: dispatchTool, InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			original, ok := ctx.Value(callKey{}).(*mcp.CallToolRequest)
+			if !ok { // nothing reaches this but route
+				return nil, internalRPC()
+			}
+			return d.call(ctx, original), nil
+		})
+	// The first one is the outermost.
+	s.AddReceivingMiddleware(d.recovering, d.bounded, d.route)
+	return s
+}
+
+// recovering ends one request where a panic would end the process.
+func (d *door) recovering(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				d.log.Error().Str("method", method).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("panic in a request")
+				res, err = nil, internalRPC()
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+// bounded gives every request a deadline and ends it early when its client is
+// gone or the process stops. Without it, a question whose client vanished
+// would hold its handler and its session for ever: closing the session waits
+// for the handler, and the handler for the answer.
+func (d *door) bounded(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		limit := otherDeadline
+		if r, ok := req.(*mcp.CallToolRequest); ok && r.Params != nil {
+			limit = d.deadline(r.Params.Name)
+		}
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		ctx, stop := context.WithTimeout(ctx, limit)
+		defer stop()
+		defer context.AfterFunc(d.drop(req.GetExtra()), func() { cancel(errGone) })()
+		defer context.AfterFunc(d.stop, func() { cancel(errStopping) })()
+		return next(ctx, method, req)
+	}
+}
+
+// route serves what the library must not: the list, which depends on who
+// asks, and the call.
+func (d *door) route(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch method {
+		case methodList:
+			if r, ok := req.(*mcp.ListToolsRequest); ok {
+				return d.list(ctx, r)
+			}
+			return nil, internalRPC()
+		case methodCall:
+			r, ok := req.(*mcp.CallToolRequest)
+			if !ok || r.Params == nil {
+				return nil, internalRPC()
+			}
+			// The library must see neither the name nor the answers: it only
+			// wraps what d.call gives.
+			inner := &mcp.CallToolRequest{Session: r.Session, Extra: r.Extra,
+				Params: &mcp.CallToolParamsRaw{Meta: r.Params.Meta, Name: dispatchTool}}
+			return next(context.WithValue(ctx, callKey{}, r), method, inner)
+		case "initialize":
+			legacyInitialize(req)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// list serves tools/list from what the policy lets this caller see.
+func (d *door) list(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result, error) {
+	if req.Params != nil && req.Params.Cursor != "" {
+		return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: "unknown cursor: the list has one page"}
+	}
+	views, _, err := d.caller.Tools(ctx, localPrincipal(req.ClientInfo()))
+	if err != nil {
+		f := fault.From(err)
+		d.log.Error().Err(err).Msg("tools/list failed")
+		data, _ := json.Marshal(map[string]string{"code": string(f.Code), "reason": f.Reason})
+		return nil, &jsonrpc.Error{Code: codeInternal, Message: f.Message, Data: data}
+	}
+	res := &mcp.ListToolsResult{
+		Tools:     make([]*mcp.Tool, 0, len(views)),
+		Cacheable: mcp.Cacheable{TTLMs: int(listTTL.Milliseconds()), CacheScope: "private"},
+	}
+	for _, v := range views {
+		res.Tools = append(res.Tools, v.wire())
+	}
+	return res, nil
+}
+
+func (v ToolView) wire() *mcp.Tool {
+	t := &mcp.Tool{Name: v.Name, Title: v.Title, Description: v.Description, InputSchema: v.InputSchema}
+	if len(v.InputSchema) == 0 {
+		t.InputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	if a := v.Annotations; a != (Annotations{}) {
+		t.Annotations = &mcp.ToolAnnotations{
+			ReadOnlyHint: a.ReadOnly != nil && *a.ReadOnly, IdempotentHint: a.Idempotent != nil && *a.Idempotent,
+			DestructiveHint: a.Destructive, OpenWorldHint: a.OpenWorld,
+		}
+	}
+	return t
+}
+
+func internalRPC() error {
+	return &jsonrpc.Error{Code: codeInternal, Message: "internal error"}
+}
+
+// slog gives the library a logger: its warnings and errors, as debug lines,
+// since nearly all of them are about what clients do wrong.
+func (d *door) slog() *slog.Logger {
+	if d.log.GetLevel() > zerolog.DebugLevel {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(zerolog.NewSlogHandler(d.log.With().Str("from", "mcp library").Logger()))
+}

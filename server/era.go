@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Method and _meta names of the protocol.
+const (
+	methodCall          = "tools/call"
+	methodList          = "tools/list"
+	metaProtocolVersion = mcp.MetaKeyProtocolVersion
+
+	// modernVersion is the first version without sessions: its requests carry
+	// their version, and a server asks by answering input_required.
+	modernVersion = "2026-07-28"
+	// newestLegacy is what an initialize handshake can negotiate at most.
+	newestLegacy = "2025-11-25"
+)
+
+type era int
+
+// The zero value is the era in which nobody can be asked in-band.
+const (
+	eraUnclear era = iota
+	eraLegacy
+	eraModern
+)
+
+// eraOf says how a request can be asked back. The request and the session it
+// came over have to agree: a mixture (possible on stdio) is unclear.
+func eraOf(req *mcp.CallToolRequest) era {
+	version, _ := req.Params.Meta[metaProtocolVersion].(string)
+	request := version >= modernVersion
+	init := req.Session.InitializeParams()
+	if init == nil {
+		return eraUnclear
+	}
+	switch session := init.ProtocolVersion >= modernVersion; {
+	case request && session:
+		return eraModern
+	case !request && !session:
+		return eraLegacy
+	}
+	return eraUnclear
+}
+
+// legacyInitialize makes the version of an initialize request one that can be
+// negotiated, so that the session remembers what both sides speak and not
+// what the client asked for.
+func legacyInitialize(req mcp.Request) {
+	r, ok := req.(*mcp.ServerRequest[*mcp.InitializeParams])
+	if !ok || r.Params == nil {
+		return
+	}
+	switch r.Params.ProtocolVersion {
+	case newestLegacy, "2025-06-18", "2025-03-26", "2024-11-05":
+	default:
+		p := *r.Params
+		p.ProtocolVersion = newestLegacy
+		r.Params = &p
+	}
+}
+
+// traceOf finds the trace of a call: _meta first, then the HTTP header.
+func traceOf(req *mcp.CallToolRequest) string {
+	if s, ok := req.Params.Meta["traceparent"].(string); ok {
+		return traceID(s)
+	}
+	if req.Extra != nil {
+		return traceID(req.Extra.Header.Get("Traceparent"))
+	}
+	return ""
+}
+
+// requestHeader carries a number from the dispatcher to the middleware, which
+// otherwise has no way to the HTTP request: the library detaches the context
+// of a session. Whatever a client sends under this name is overwritten.
+const requestHeader = "Toolwarrant-Request"
+
+// httpContext is the context of the HTTP request that a call came with; it
+// ends when the client drops the connection. Background when there is none.
+func (s *Server) httpContext(extra *mcp.RequestExtra) context.Context {
+	if extra != nil {
+		if v, ok := s.requests.Load(extra.Header.Get(requestHeader)); ok {
+			return v.(*http.Request).Context()
+		}
+	}
+	return context.Background()
+}

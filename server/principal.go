@@ -1,0 +1,62 @@
+package server
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+)
+
+// maxClientName bounds the name that a client gives itself, in characters.
+const maxClientName = 64
+
+// localPrincipal is the caller when there is no authentication: whoever runs
+// programs on this host. The client's own name is kept for the record and
+// marked as what it is.
+func localPrincipal(info *mcp.Implementation) decision.Principal {
+	name := ""
+	if info != nil {
+		name = cleanName(info.Name)
+	}
+	return decision.Principal{
+		Subject: "local", Method: "none", ClientID: name, Untrusted: true, Groups: []string{}, Scopes: []string{},
+	}
+}
+
+// cleanName keeps the printable characters of a name, at most maxClientName.
+func cleanName(s string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			continue
+		}
+		if n++; n > maxClientName {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// traceID takes the trace-id out of a W3C traceparent, or gives "". Version
+// ff, an all-zero trace or span id and upper case are invalid (Trace Context,
+// section 3.2.2).
+func traceID(traceparent string) string {
+	parts := strings.Split(traceparent, "-")
+	if len(parts) < 4 || len(traceparent) > 256 {
+		return ""
+	}
+	for i, n := range []int{2, 32, 16, 2} {
+		if len(parts[i]) != n || strings.Trim(parts[i], "0123456789abcdef") != "" {
+			return ""
+		}
+	}
+	if parts[0] == "ff" || (parts[0] == "00" && len(parts) != 4) ||
+		strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
+		return ""
+	}
+	return parts[1]
+}
