@@ -36,7 +36,7 @@ const (
 	MaxOps     = 10_000   // operations
 	MaxRequest = 16 << 20 // bytes of the arguments of one operation
 	MaxReply   = 32 << 20 // bytes of the result of one operation
-	maxAtOnce  = 8        // operations that run at the same time
+	maxAtOnce  = 4        // operations that run at the same time
 )
 
 // Fetcher answers requests in place of the network, for a Local Pass from

@@ -82,8 +82,9 @@ type Options struct {
 
 // FS serves the file helpers of one call. It is safe for concurrent use.
 type FS struct {
-	grant decision.FS
-	opts  Options
+	grant      decision.FS
+	opts       Options
+	maxEntries int // MaxEntries; less in tests
 
 	mu      sync.Mutex
 	root    *os.Root
@@ -94,7 +95,9 @@ type FS struct {
 
 // New makes the FS of one call under the file part of its decision. The base
 // is opened when it is first needed.
-func New(grant decision.FS, opts Options) *FS { return &FS{grant: grant, opts: opts} }
+func New(grant decision.FS, opts Options) *FS {
+	return &FS{grant: grant, opts: opts, maxEntries: MaxEntries}
+}
 
 // Close gives the folder back. Helpers called later fail.
 func (f *FS) Close() error {

@@ -5,17 +5,25 @@ import (
 	"strings"
 )
 
+// maxGlob bounds a glob in bytes.
+const maxGlob = 256
+
 // compileGlob turns a glob for one name into a pattern: * and ? are any
 // letters and one letter, [abc], [a-z] and [!a] are classes, {a,b} is a
 // choice that does not nest, a backslash takes the next letter as it is.
 func compileGlob(glob string) (*regexp.Regexp, bool) {
+	if len(glob) > maxGlob {
+		return nil, false
+	}
 	var b strings.Builder
 	b.WriteString(`(?s)^`)
 	choice := false
 	for i := 0; i < len(glob); i++ {
 		switch c := glob[i]; c {
 		case '*':
-			b.WriteString(`.*`)
+			if i == 0 || glob[i-1] != '*' || i > 1 && glob[i-2] == '\\' {
+				b.WriteString(`.*`)
+			}
 		case '?':
 			b.WriteString(`.`)
 		case '\\':
@@ -58,9 +66,6 @@ func compileGlob(glob string) (*regexp.Regexp, bool) {
 		return nil, false
 	}
 	b.WriteString(`$`)
-	if b.Len() > maxPattern {
-		return nil, false
-	}
 	re, err := regexp.Compile(b.String())
 	return re, err == nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,10 +12,13 @@ import (
 )
 
 const (
-	maxPattern = 4096   // bytes of a pattern
-	maxFields  = 1024   // of one cut
-	maxColumn  = 10_000 // of one cut
-	checkEvery = 4096   // lines between two looks at the context
+	maxLines   = 1_000_000 // of one file, for the helpers that hold them
+	maxPattern = 4096      // bytes of a pattern
+	maxProgram = 10_000    // instructions of a compiled pattern
+	maxFields  = 1024      // of one cut
+	maxColumn  = 10_000    // of one cut
+	maxCut     = 16 << 20  // bytes that one cut returns
+	checkEvery = 4096      // lines between two looks at the context
 )
 
 // lines reads a file as lines, which end at LF, CRLF or CR; an end at the end
@@ -26,29 +28,41 @@ func (f *FS) lines(ctx context.Context, op, path string) ([]string, *worker.Fail
 	if fail != nil {
 		return nil, fail
 	}
-	return splitLines(text), nil
+	n := countLines(text)
+	if n > maxLines {
+		return nil, invalid(FileTooLarge, "more than a million lines: "+show(path))
+	}
+	out := make([]string, 0, n)
+	for text != "" {
+		var line string
+		line, text = cutLine(text)
+		out = append(out, line)
+	}
+	return out, nil
 }
 
-func splitLines(text string) []string {
-	out := make([]string, 0, strings.Count(text, "\n")+1)
-	for text != "" {
-		i := strings.IndexAny(text, "\r\n")
-		if i < 0 {
-			return append(out, text)
-		}
-		out = append(out, text[:i])
-		if text[i] == '\r' && i+1 < len(text) && text[i+1] == '\n' {
-			i++
-		}
-		text = text[i+1:]
+func cutLine(text string) (line, rest string) {
+	i := strings.IndexAny(text, "\r\n")
+	if i < 0 {
+		return text, ""
 	}
-	return out
+	if strings.HasPrefix(text[i:], "\r\n") {
+		return text[:i], text[i+2:]
+	}
+	return text[:i], text[i+1:]
+}
+
+func countLines(text string) (n int) {
+	for ; text != ""; n++ {
+		_, text = cutLine(text)
+	}
+	return n
 }
 
 // LineCount counts the lines of a file.
 func (f *FS) LineCount(ctx context.Context, path string) (int, *worker.Failure) {
-	lines, fail := f.lines(ctx, "lineCount", path)
-	return len(lines), fail
+	text, fail := f.text(ctx, "lineCount", path)
+	return countLines(text), fail
 }
 
 // Slice gives the lines from start (0-based) up to but without end; a
@@ -77,63 +91,6 @@ func (f *FS) Slice(ctx context.Context, path string, start, end *int64) ([]strin
 	return lines[from:to], nil
 }
 
-// GrepOptions are the options of Grep.
-type GrepOptions struct {
-	CaseInsensitive bool
-	Numbered        bool  // "n:line", counted from 1
-	Limit           int64 // lines to return; up to MaxEntries, which is also the default
-}
-
-// Grep gives the lines of a file in which pattern (RE2 syntax) matches.
-func (f *FS) Grep(ctx context.Context, pattern, path string, opts GrepOptions) ([]string, *worker.Failure) {
-	if pattern == "" {
-		return nil, invalid(GrepPatternRequired, "a pattern is required")
-	}
-	re, ok := compile(pattern, opts.CaseInsensitive)
-	if !ok {
-		return nil, invalid(GrepInvalidPattern, "the pattern is not valid, or uses what RE2 lacks (look-around, back-references)")
-	}
-	lines, fail := f.lines(ctx, "grep", path)
-	if fail != nil {
-		return nil, fail
-	}
-	limit := int(min(opts.Limit, MaxEntries))
-	if limit <= 0 {
-		limit = MaxEntries
-	}
-	out := []string{}
-	for i, line := range lines {
-		if i%checkEvery == 0 {
-			if fail := over(ctx); fail != nil {
-				return nil, fail
-			}
-		}
-		if !re.MatchString(line) {
-			continue
-		}
-		if opts.Numbered {
-			line = strconv.Itoa(i+1) + ":" + line
-		}
-		if out = append(out, line); len(out) == limit {
-			break
-		}
-	}
-	return out, nil
-}
-
-// compile compiles a pattern of hostile code. The length bounds the size of
-// the program together with RE2's own bound on repetition.
-func compile(pattern string, caseInsensitive bool) (*regexp.Regexp, bool) {
-	if len(pattern) > maxPattern {
-		return nil, false
-	}
-	if caseInsensitive {
-		pattern = "(?i)" + pattern
-	}
-	re, err := regexp.Compile(pattern)
-	return re, err == nil
-}
-
 // CutOptions are the options of Cut.
 type CutOptions struct {
 	Fields    []int64 // columns, counted from 1, in the order wanted
@@ -148,27 +105,34 @@ func (f *FS) Cut(ctx context.Context, path string, opts CutOptions) ([]string, *
 	if len(opts.Fields) == 0 || len(opts.Fields) > maxFields || slices.ContainsFunc(opts.Fields, bad) {
 		return nil, invalid(CutFieldsRequired, "fields is required: a list of column numbers, counted from 1")
 	}
-	delimiter := opts.Delimiter
+	delimiter, last := opts.Delimiter, int(slices.Max(opts.Fields))
 	if delimiter == "" {
 		delimiter = "\t"
 	}
-	split := func(line string) []string { return strings.Split(line, delimiter) }
+	// One part more than the last wanted one holds the rest of the line.
+	split := func(line string) []string { return strings.SplitN(line, delimiter, last+1) }
+	steps := 1
 	if opts.Regex {
-		re, ok := compile(delimiter, false)
+		p, ok := compile(delimiter, false)
 		if !ok {
 			return nil, invalid(CutInvalidDelimiter, "the delimiter is not a valid pattern")
 		}
-		split, delimiter = func(line string) []string { return re.Split(line, -1) }, "\t"
+		split, steps, delimiter = func(line string) []string { return p.re.Split(line, last+1) }, p.size*(last+1), "\t"
 	}
 	lines, fail := f.lines(ctx, "cut", path)
 	if fail != nil {
 		return nil, fail
 	}
+	size, work := 0, 0
 	for i, line := range lines {
-		if i%checkEvery == 0 {
+		if work += steps * len(line); i%checkEvery == 0 || work > maxWork {
 			if fail := over(ctx); fail != nil {
 				return nil, fail
 			}
+			work = 0
+		}
+		if opts.Regex && steps*len(line) > maxWork {
+			return nil, invalid(CutInvalidDelimiter, "the pattern is too costly for a line of this length")
 		}
 		columns := split(line)
 		picked := make([]string, len(opts.Fields))
@@ -178,6 +142,9 @@ func (f *FS) Cut(ctx context.Context, path string, opts CutOptions) ([]string, *
 			}
 		}
 		lines[i] = strings.Join(picked, delimiter)
+		if size += len(lines[i]); size > maxCut {
+			return nil, invalid(FileTooLarge, "the columns are larger than 16 MiB")
+		}
 	}
 	return lines, nil
 }

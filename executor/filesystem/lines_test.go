@@ -1,7 +1,11 @@
 package filesystem
 
 import (
+	"context"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -63,6 +67,9 @@ func TestLines(t *testing.T) {
 		case "grep huge repeat":
 			l, e := f.Grep(bg, "(a{1000}){1000}", "l", GrepOptions{})
 			return result{l, reasonOf(e)}
+		case "grep large pattern":
+			l, e := f.Grep(bg, strings.Repeat("a{1000}", 20), "l", GrepOptions{})
+			return result{l, reasonOf(e)}
 		case "cut":
 			l, e := f.Cut(bg, "csv", CutOptions{Fields: []int64{3, 1}, Delimiter: ","})
 			return result{l, reasonOf(e)}
@@ -103,7 +110,7 @@ func TestLines(t *testing.T) {
 		"slice crossed": {[]string{}, ""}, "slice empty": {[]string{}, ""}, "slice bad": {nil, InvalidUTF8},
 		"grep": {[]string{"two", "TODO three"}, ""}, "grep numbered": {[]string{"1:one", "2:two"}, ""},
 		"grep insensitive": {[]string{"two", "TODO three"}, ""}, "grep none": {[]string{}, ""},
-		"grep no pattern": {nil, GrepPatternRequired}, "grep look-around": {nil, GrepInvalidPattern}, "grep huge repeat": {nil, GrepInvalidPattern},
+		"grep no pattern": {nil, GrepPatternRequired}, "grep look-around": {nil, GrepInvalidPattern}, "grep huge repeat": {nil, GrepInvalidPattern}, "grep large pattern": {nil, GrepInvalidPattern},
 		"cut": {[]string{"c,a", ",d", ","}, ""}, "cut tab": {[]string{"b", "d"}, ""}, "cut regex": {[]string{"a\tc"}, ""},
 		"cut bad regex": {nil, CutInvalidDelimiter}, "cut no fields": {nil, CutFieldsRequired}, "cut field 0": {nil, CutFieldsRequired},
 		"sort": {[]string{"A", "B", "a", "a", "b"}, ""}, "sort all": {[]string{"b", "B", "A", "a"}, ""},
@@ -130,4 +137,35 @@ func FuzzGlob(f *testing.F) {
 			re.MatchString(name)
 		}
 	})
+}
+
+func TestHostileTexts(t *testing.T) {
+	base, f := setup(t, map[string]string{"blank": strings.Repeat("\n", maxLines+1)})
+	put(t, filepath.Join(base, "long"), strings.Repeat("a", MaxFile))
+	if n, fail := f.LineCount(bg, "blank"); n != maxLines+1 || fail != nil {
+		t.Errorf("%d %+v", n, fail)
+	}
+	if _, fail := f.Sort(bg, "blank", SortOptions{}); reasonOf(fail) != FileTooLarge {
+		t.Errorf("%+v", fail)
+	}
+	if got, fail := f.Grep(bg, "a$", "long", GrepOptions{}); len(got) != 1 || fail != nil {
+		t.Errorf("%d lines, %+v", len(got), fail)
+	}
+	// Slow by the size of pattern and line: ends with the call, not before.
+	ctx, cancel := context.WithTimeout(bg, 20*time.Millisecond)
+	defer cancel()
+	if _, fail := f.Grep(ctx, "(?:a?){900}(?:a?){900}b", "long", GrepOptions{}); reasonOf(fail) != Interrupted {
+		t.Errorf("%+v", fail)
+	}
+	if _, fail := f.Cut(bg, "long", CutOptions{Fields: []int64{9999}, Delimiter: "a.*z|a", Regex: true}); reasonOf(fail) != CutInvalidDelimiter {
+		t.Errorf("%+v", fail)
+	}
+	fields := make([]int64, maxFields)
+	for i := range fields {
+		fields[i] = 1
+	}
+	put(t, filepath.Join(base, "many"), strings.Repeat("x\n", 100_000))
+	if _, fail := f.Cut(bg, "many", CutOptions{Fields: fields}); reasonOf(fail) != FileTooLarge {
+		t.Errorf("%+v", fail)
+	}
 }

@@ -25,7 +25,7 @@ func (f *FS) List(ctx context.Context, dir string) ([]string, *worker.Failure) {
 		return nil, fail
 	}
 	f.record("list", display(name), 0)
-	entries, fail := readDir(ctx, root, name, MaxEntries, NotADirectory)
+	entries, fail := readDir(ctx, root, name, f.maxEntries, NotADirectory)
 	if fail != nil {
 		if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			return []string{}, nil
@@ -81,11 +81,16 @@ func (f *FS) Find(ctx context.Context, dir, glob string, opts FindOptions) ([]st
 			return fail
 		}
 		visited += len(entries)
-		for _, e := range entries {
+		for i, e := range entries {
+			if i%64 == 0 {
+				if fail := over(ctx); fail != nil {
+					return fail
+				}
+			}
 			path := filepath.Join(dir, e.Name())
 			wanted := opts.Type == "" || opts.Type == "dir" && e.IsDir() || opts.Type == "file" && e.Type().IsRegular()
 			if wanted && re.MatchString(e.Name()) {
-				if len(out) == MaxEntries {
+				if len(out) == f.maxEntries {
 					return tooMany()
 				}
 				out = append(out, display(path))

@@ -48,6 +48,18 @@ func YAML(ctx context.Context, text string) (out json.RawMessage, fail *worker.F
 }
 
 func readYAML(ctx context.Context, text string) (json.RawMessage, *worker.Failure) {
+	// The library builds all nodes before there is anything to count, and
+	// each needs one of these.
+	marks := 0
+	for i := range len(text) {
+		switch text[i] {
+		case ',', ':', '-', '?', '[', '{':
+			marks++
+		}
+	}
+	if marks > maxNodes {
+		return nil, failed("too many values")
+	}
 	dec := yaml.NewDecoder(strings.NewReader(text))
 	var doc, more yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
