@@ -1,0 +1,60 @@
+package lint
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// find gives the documents that a path names, as paths for spec.Load: the path
+// itself, or for a folder without spec.json everything below that looks like a
+// document. Hidden files and folders are left out, links are not followed.
+func find(path string) ([]string, error) {
+	if path == "-" {
+		return []string{path}, nil
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if !st.IsDir() || hasSpec(path) {
+		return []string{path}, nil
+	}
+	var out []string
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return unreadable(p, err)
+		}
+		hidden := p != path && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case hidden && d.IsDir():
+			return fs.SkipDir
+		case hidden:
+		case d.IsDir() && hasSpec(p):
+			out = append(out, p)
+			return fs.SkipDir
+		case d.Type().IsRegular() && strings.EqualFold(filepath.Ext(p), ".json"):
+			out = append(out, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		return nil, fault.New(fault.Usage, "no-documents", "%s holds no spec.json and no other JSON file", path).At(path, "", 0, 0)
+	}
+	return out, nil
+}
+
+func hasSpec(dir string) bool {
+	st, err := os.Lstat(filepath.Join(dir, "spec.json"))
+	return err == nil && !st.IsDir()
+}
+
+func unreadable(path string, err error) *fault.Error {
+	return fault.New(fault.Usage, "unreadable", "cannot read %s", path).Because(err).At(path, "", 0, 0)
+}

@@ -1,0 +1,48 @@
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+)
+
+// MarshalJSON writes all seven fields; one without value is null.
+func (f Finding) MarshalJSON() ([]byte, error) {
+	text := func(s string) *string {
+		if s == "" {
+			return nil
+		}
+		return &s
+	}
+	num := func(n int) *int {
+		if n == 0 {
+			return nil
+		}
+		return &n
+	}
+	// json.Marshal would escape <, > and &, which occur in messages.
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
+		RuleID   string   `json:"ruleId"`
+		Severity Severity `json:"severity"`
+		Message  string   `json:"message"`
+		File     *string  `json:"file"`
+		Pointer  *string  `json:"pointer"`
+		Line     *int     `json:"line"`
+		Column   *int     `json:"column"`
+	}{f.RuleID, f.Severity, f.Message, text(f.File), text(f.Pointer), num(f.Line), num(f.Column)})
+	return b.Bytes(), err
+}
+
+// JSON writes the report as one document with a final newline.
+func JSON(w io.Writer, r Report) error {
+	if r.Findings == nil {
+		r.Findings = []Finding{}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}

@@ -1,0 +1,196 @@
+// Package lint finds what is wrong with spec documents before they are
+// published, and prints it.
+//
+// Three kinds of rules meet here: the document itself (the codes of package
+// spec), the resolver (asked through a function, so that this package knows no
+// policy), and the small document rules of rules.go, TW101 and up. All have
+// the same Finding. Nothing is changed and no code is run. Commands and
+// services import it; it imports spec alone.
+package lint
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec"
+)
+
+// Severity says what follows from a finding: errors alone make a command
+// answer no.
+type Severity string
+
+// The severities, worst first.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Info    Severity = "info"
+)
+
+// Finding is one defect at one place. Pointer is RFC 6901; an empty one, and a
+// zero line or column, means that there is none.
+type Finding struct {
+	RuleID   string // SPEC_PARSE, SPEC_INVARIANT, RESOLVER_REJECT, or TWnnn
+	Severity Severity
+	Message  string
+	File     string
+	Pointer  string
+	Line     int // 1-based
+	Column   int // 1-based, in bytes
+}
+
+// Summary counts what a Report holds. Infos are in neither count.
+type Summary struct {
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Files    int `json:"files"`
+}
+
+// Report is the answer of one run, findings in the order of files and lines.
+type Report struct {
+	Findings []Finding `json:"findings"`
+	Summary  Summary   `json:"summary"`
+}
+
+// OK reports whether no finding is an error.
+func (r Report) OK() bool { return r.Summary.Errors == 0 }
+
+// Resolve asks the policy about a valid document. A refusal is a *fault.Error
+// with RESOLVER_REJECT; nil means that a decision exists.
+type Resolve func(ctx context.Context, s *spec.Spec) error
+
+// Run lints the documents at paths: files, bundles, "-", folders with
+// spec.json, and every other folder with all that is below it. A nil resolve
+// leaves the policy out. The error is a USAGE fault for a path that cannot be
+// read or holds no document, or a fault of the system that resolve reports.
+func Run(ctx context.Context, paths []string, resolve Resolve) (Report, error) {
+	if len(paths) == 0 {
+		return Report{}, fault.New(fault.Usage, "no-path", "name at least one file or folder to check")
+	}
+	l := &linter{ctx: ctx, resolve: resolve, names: map[string]*spec.Spec{}, ids: map[string]*spec.Spec{}}
+	for _, path := range paths {
+		targets, err := find(path)
+		if err != nil {
+			return Report{}, err
+		}
+		for _, t := range targets {
+			if err := l.load(t); err != nil {
+				return Report{}, err
+			}
+		}
+	}
+	return l.report(), nil
+}
+
+// linter is one run.
+type linter struct {
+	ctx     context.Context
+	resolve Resolve
+	out     []Finding
+	files   int
+	names   map[string]*spec.Spec // the first document of a name
+	ids     map[string]*spec.Spec
+}
+
+func (l *linter) load(path string) error {
+	if err := l.ctx.Err(); err != nil {
+		return fault.New(fault.Interrupted, "cancelled", "the check was cancelled").Because(err)
+	}
+	docs, err := spec.Load(path)
+	if err != nil {
+		return err
+	}
+	l.files++
+	for _, d := range docs {
+		for _, e := range d.Errors {
+			l.fault(e)
+		}
+		if d.Spec == nil {
+			continue
+		}
+		if err := l.document(d.Spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// document applies every rule to one valid document.
+func (l *linter) document(s *spec.Spec) error {
+	for _, e := range s.CheckCode() {
+		l.fault(e)
+	}
+	for _, r := range rules {
+		r.check(s, func(pointer, message string) {
+			l.add(s, r.id, r.severity, pointer, message)
+		})
+	}
+	l.duplicates(s)
+	if l.resolve == nil {
+		return nil
+	}
+	err := l.resolve(l.ctx, s)
+	if err == nil {
+		return nil
+	}
+	e := fault.From(err)
+	if e.Code.Exit() != fault.ExitNo {
+		return e // the system failed: that says nothing about the document
+	}
+	if e.File == "" {
+		e = s.At(e, e.Pointer)
+	}
+	l.fault(e)
+	return nil
+}
+
+// duplicates compares with the documents before. They may be drafts, which
+// may share a name, so this only warns; a bundle refuses it by itself.
+func (l *linter) duplicates(s *spec.Spec) {
+	if first := l.names[s.Name]; first != nil {
+		l.add(s, "TW106", Warning, "/name", "another tool has the name "+quote(s.Name)+": "+first.File()+"; only one of them can be published")
+	} else {
+		l.names[s.Name] = s
+	}
+	if first := l.ids[s.ToolID]; first != nil {
+		if first.Name != s.Name { // the toolId of one name is one by derivation
+			l.add(s, "TW107", Warning, "/toolId", "another tool has the toolId "+quote(s.ToolID)+": "+first.File())
+		}
+	} else {
+		l.ids[s.ToolID] = s
+	}
+}
+
+func (l *linter) fault(e *fault.Error) {
+	l.out = append(l.out, Finding{string(e.Code), Error, e.Message, e.File, e.Pointer, e.Line, e.Column})
+}
+
+func (l *linter) add(s *spec.Spec, id string, sev Severity, pointer, message string) {
+	e := s.At(fault.New(fault.SpecInvariant, id, "%s", message), pointer)
+	l.out = append(l.out, Finding{id, sev, e.Message, e.File, e.Pointer, e.Line, e.Column})
+}
+
+func (l *linter) report() Report {
+	// Stable, so that equal places keep the order of the rules. Files keep the
+	// order in which they were named.
+	order := map[string]int{}
+	for _, f := range l.out {
+		if _, ok := order[f.File]; !ok {
+			order[f.File] = len(order)
+		}
+	}
+	slices.SortStableFunc(l.out, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	r := Report{Findings: l.out, Summary: Summary{Files: l.files}}
+	for _, f := range r.Findings {
+		switch f.Severity {
+		case Error:
+			r.Summary.Errors++
+		case Warning:
+			r.Summary.Warnings++
+		}
+	}
+	return r
+}
