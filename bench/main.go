@@ -1,0 +1,106 @@
+//go:build unix
+
+// Command bench measures one governed call against a bare one: an echo tool
+// on the MCP SDK without policy, sandbox or record, and toolwarrant with all
+// of it (decide, run in a fresh VM, durable record). The servers are child
+// processes, loaded in turns by the same clients over loopback, so that the
+// ratio means something on a noisy machine; absolute figures belong to the
+// machine that is printed with them.
+//
+//	go run ./bench -clients 64 -seconds 4 -rounds 3 -gogc 100,400
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cell is one server under one GOGC.
+type cell struct {
+	server string // "echo" or "governed"
+	gogc   int
+	runs   []sample
+}
+
+func main() {
+	if err := dispatch(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: "+err.Error())
+		os.Exit(1)
+	}
+}
+
+func dispatch() error {
+	if len(os.Args) > 2 && os.Args[1] == "serve" {
+		return serveChild(os.Args[2])
+	}
+	clients := flag.Int("clients", 64, "clients at a time")
+	seconds := flag.Float64("seconds", 4, "length of one measurement")
+	rounds := flag.Int("rounds", 3, "measurements of each cell, interleaved")
+	gogcs := flag.String("gogc", "100,400", "GOGC values of the servers, comma separated")
+	flag.Parse()
+	if *clients < 1 || *clients > 1000 || *seconds <= 0 || *seconds > 60 || *rounds < 1 {
+		return fmt.Errorf("want 1 to 1000 clients, at most 60 seconds and at least one round")
+	}
+	var cells []*cell
+	for _, g := range strings.Split(*gogcs, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(g))
+		if err != nil {
+			return fmt.Errorf("-gogc takes whole numbers: %w", err)
+		}
+		cells = append(cells, &cell{server: "echo", gogc: n}, &cell{server: "governed", gogc: n})
+	}
+	ctx := context.Background()
+	for round := range *rounds {
+		for _, c := range cells {
+			fmt.Fprintf(os.Stderr, "round %d/%d: %s, GOGC=%d\n", round+1, *rounds, c.server, c.gogc)
+			s, err := measure(ctx, c.server, c.gogc, *clients, time.Duration(*seconds*float64(time.Second)))
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.server, err)
+			}
+			c.runs = append(c.runs, s)
+		}
+	}
+	report(cells, *clients)
+	return nil
+}
+
+// report prints medians over the rounds, and the ratios within one GOGC.
+func report(cells []*cell, clients int) {
+	fmt.Printf("%s/%s, %d cores, %s, %d clients, protocol 2026-07-28\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), clients)
+	fmt.Println("| server | GOGC | CPU us/call | calls/s | p50 ms | p99 ms | RSS MiB |")
+	fmt.Println("|---|---|---|---|---|---|---|")
+	for _, c := range cells {
+		m := median(c.runs)
+		fmt.Printf("| %s | %d | %.0f | %.0f | %.2f | %.2f | %.0f |\n", c.server, c.gogc, m.cpuPerCall, m.rate, m.p50, m.p99, m.rss)
+	}
+	fmt.Println()
+	for i := 0; i+1 < len(cells); i += 2 {
+		echo, ours := median(cells[i].runs), median(cells[i+1].runs)
+		fmt.Printf("GOGC=%d: governed over echo: CPU x%.2f, calls/s x%.2f\n", cells[i].gogc, ours.cpuPerCall/echo.cpuPerCall, ours.rate/echo.rate)
+	}
+}
+
+func median(runs []sample) sample {
+	pick := func(of func(sample) float64) float64 {
+		v := make([]float64, len(runs))
+		for i, r := range runs {
+			v[i] = of(r)
+		}
+		slices.Sort(v)
+		return v[len(v)/2]
+	}
+	return sample{
+		cpuPerCall: pick(func(s sample) float64 { return s.cpuPerCall }),
+		rate:       pick(func(s sample) float64 { return s.rate }),
+		p50:        pick(func(s sample) float64 { return s.p50 }),
+		p99:        pick(func(s sample) float64 { return s.p99 }),
+		rss:        pick(func(s sample) float64 { return s.rss }),
+	}
+}

@@ -1,0 +1,84 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"syscall"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rs/zerolog"
+
+	"github.com/toolwarrant/toolwarrant/config"
+	"github.com/toolwarrant/toolwarrant/server"
+	"github.com/toolwarrant/toolwarrant/service"
+)
+
+// serveChild is one server process. It prints its URL, answers "usage" lines
+// with its own CPU time and memory, and ends with its standard input.
+func serveChild(kind string) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	handler := echoHandler()
+	if kind == "governed" {
+		ctx := context.Background()
+		cfg, err := config.Load("", nil, map[string]any{"log.level": "error"})
+		if err != nil {
+			return err
+		}
+		logger := zerolog.New(os.Stderr).Level(zerolog.ErrorLevel)
+		s, err := service.Open(ctx, service.Options{Home: os.Getenv("TOOLWARRANT_HOME"), Config: cfg, Logger: logger})
+		if err != nil {
+			return err
+		}
+		defer s.Close(ctx)
+		handler = server.New(server.Options{Caller: server.Governed(s), Name: "bench", Version: "0", Logger: logger}).Handler()
+	}
+	web := &http.Server{Handler: handler}
+	go web.Serve(listener)
+	defer web.Close()
+	fmt.Printf("http://%s/mcp\n", listener.Addr())
+	out := json.NewEncoder(os.Stdout)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var r syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+			return err
+		}
+		rss := r.Maxrss
+		if runtime.GOOS == "darwin" { // bytes there, KiB elsewhere
+			rss /= 1024
+		}
+		if err := out.Encode(usage{CPUMicros: micros(r.Utime) + micros(r.Stime), RSSKiB: int64(rss)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func micros(t syscall.Timeval) int64 { return int64(t.Sec)*1e6 + int64(t.Usec) }
+
+// echoHandler is the bare side: the SDK, one tool, nothing else.
+func echoHandler() http.Handler {
+	s := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "0"}, nil)
+	s.AddTool(&mcp.Tool{
+		Name: "base64", Description: "Encodes text to base64.",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`),
+	}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		var in struct{ Text string }
+		if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
+			return nil, err
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: base64.StdEncoding.EncodeToString([]byte(in.Text))}}}, nil
+	})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/toolwarrant/toolwarrant/config"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/service"
+)
+
+// app is what all verbs share: streams, the global flags, and how a failure
+// is said.
+type app struct {
+	std stdio
+	env []string
+
+	home       string
+	configFile string
+	format     string
+	policy     string
+}
+
+const longHelp = `toolwarrant puts AI agent tools to work under policy, and proves what they
+were allowed to do: every call is decided, approved where the decision asks
+for a human, enforced and recorded.
+
+Exit status: 0 fine, 1 the answer is no, 2 wrong usage or a path that cannot be
+read, 3 the system itself failed.`
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "toolwarrant",
+		Short:         "Policy-as-code for the tools of AI agents",
+		Long:          longHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Example: `  toolwarrant serve                      # MCP at http://127.0.0.1:8282/mcp
+  toolwarrant run base64 --args '{"text":"hello world"}'
+  toolwarrant lint mytool/               # offline, also in CI
+  toolwarrant resolve writeTextFile      # what may it do, and why`,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().StringVar(&a.home, "home", "", "folder of this installation (default $TOOLWARRANT_HOME, else the user's data folder)")
+	root.PersistentFlags().StringVar(&a.configFile, "config", "", "configuration file, YAML or JSON")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fault.New(fault.Usage, "flag", "%v; see: %s --help", err, c.CommandPath())
+	})
+	root.AddCommand(a.serveCmd(), a.lintCmd(), a.resolveCmd(), a.runCmd(), a.testCmd(), a.policyCmd(), a.auditCmd(),
+		a.approvalsCmd(), a.catalogCmd(), a.versionCmd())
+	for _, c := range root.Commands() {
+		c.Args = usageArgs(c.Args)
+		for _, sub := range c.Commands() {
+			sub.Args = usageArgs(sub.Args)
+		}
+	}
+	return root
+}
+
+// usageArgs makes a wrong number of arguments, or an unknown sub-command, a
+// usage failure.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	if check == nil {
+		return nil
+	}
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return fault.New(fault.Usage, "arguments", "%v; see: %s --help", err, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// formats adds --format with the formats that the verb knows.
+func (a *app) formats(c *cobra.Command, known ...string) {
+	c.Flags().StringVar(&a.format, "format", "text", "output: "+strings.Join(known, ", "))
+	pre := c.PreRunE
+	c.PreRunE = func(cmd *cobra.Command, args []string) error {
+		for _, k := range known {
+			if a.format == k {
+				if pre != nil {
+					return pre(cmd, args)
+				}
+				return nil
+			}
+		}
+		f := a.format
+		a.format = "text"
+		return fault.New(fault.Usage, "format", "unknown format %q; want one of %s", f, strings.Join(known, ", "))
+	}
+}
+
+func (a *app) policyFlag(c *cobra.Command) {
+	c.Flags().StringVar(&a.policy, "policy", "", `policy folder, or "builtin"`)
+}
+
+// answerNo ends a verb whose answer is no and was printed already.
+var answerNo = errors.New("the answer is no")
+
+// fail prints err once, in the format asked for, and gives the exit status.
+func (a *app) fail(err error) int {
+	if errors.Is(err, answerNo) {
+		return fault.ExitNo
+	}
+	var done printed
+	if errors.As(err, &done) {
+		return done.code.Exit()
+	}
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		f = fault.New(fault.Usage, "command", "%v", err)
+	}
+	if a.format == "json" {
+		a.json(map[string]any{"error": f})
+	} else {
+		fmt.Fprintln(a.std.err, "toolwarrant: "+mask.Visible(f.Error()))
+	}
+	return f.Code.Exit()
+}
+
+// json prints one document.
+func (a *app) json(v any) {
+	enc := json.NewEncoder(a.std.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		fmt.Fprintln(a.std.err, "toolwarrant: the output could not be written: "+err.Error())
+	}
+}
+
+func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.std.out, format, args...) }
+
+// settings gives the home and the configuration, with flags on top.
+func (a *app) settings(flags map[string]any) (string, *config.Config, error) {
+	home, err := config.Home(a.home, a.env)
+	if err != nil {
+		return "", nil, err
+	}
+	if flags == nil {
+		flags = map[string]any{}
+	}
+	if a.policy != "" {
+		flags["policy.path"] = a.policy
+	}
+	cfg, err := config.Load(a.configFile, a.env, flags)
+	if err != nil {
+		return "", nil, err
+	}
+	return home, cfg, nil
+}
+
+// open opens the installation for one command.
+func (a *app) open(ctx context.Context, flags map[string]any) (*service.Service, error) {
+	home, cfg, err := a.settings(flags)
+	if err != nil {
+		return nil, err
+	}
+	return service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: a.logger(cfg)})
+}
+
+func (a *app) logger(cfg *config.Config) zerolog.Logger {
+	level, err := zerolog.ParseLevel(cfg.Log.Level)
+	if err != nil {
+		level = zerolog.InfoLevel
+	}
+	var l zerolog.Logger
+	if cfg.Log.Format == "json" {
+		l = zerolog.New(a.std.err)
+	} else {
+		l = zerolog.New(zerolog.ConsoleWriter{Out: a.std.err, NoColor: !isTerminal(a.std.err), TimeFormat: "15:04:05"})
+	}
+	return l.Level(level).With().Timestamp().Logger()
+}
+
+// principal is the person at this terminal.
+func principal() decision.Principal {
+	subject := "user:" + os.Getenv("USERNAME")
+	if runtime.GOOS != "windows" {
+		subject = "uid:" + strconv.Itoa(os.Getuid())
+	}
+	return decision.Principal{Subject: subject, Method: "os-user", ClientID: "toolwarrant-cli", Groups: []string{}, Scopes: []string{}}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
+)
+
+func (a *app) approvalsCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "approvals",
+		Short: "See and answer the calls that wait for a human",
+		Example: `  toolwarrant approvals list
+  toolwarrant approvals approve 4q2...`,
+		Args: cobra.NoArgs,
+		RunE: needsVerb,
+	}
+	c.AddCommand(a.approvalsListCmd(),
+		a.answerCmd("approve", "Let exactly the call that is shown run, once", approval.ActionAccept),
+		a.answerCmd("deny", "Refuse a call", approval.ActionDecline))
+	return c
+}
+
+func (a *app) approvalsListCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List what waits for a human, oldest first",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.open(c.Context(), nil)
+			if err != nil {
+				return err
+			}
+			defer s.Close(c.Context())
+			waiting, err := s.PendingApprovals(c.Context())
+			if err != nil {
+				return err
+			}
+			if a.format == "json" {
+				a.json(map[string]any{"approvals": waiting})
+				return nil
+			}
+			if len(waiting) == 0 {
+				a.printf("Nothing waits for a human.\n")
+			}
+			for _, p := range waiting {
+				a.printPending(p)
+			}
+			return nil
+		},
+	}
+	a.formats(c, "text", "json")
+	return c
+}
+
+func (a *app) printPending(p approval.Pending) {
+	a.printf("%s  %s  %s, asked by %s (%s), until %s\n    %s\n",
+		p.ID, p.Question.RiskLevel, mask.Visible(p.Question.Tool), mask.Visible(p.Binding.Principal.Subject),
+		mask.Visible(p.Binding.Principal.ClientID), p.Binding.ExpiresAt.Format("15:04:05"), p.Question.Prompt)
+	for _, s := range p.Question.RiskSignals {
+		a.printf("    %s %s: %s\n", s.Level, s.ID, s.Message)
+	}
+}
+
+func (a *app) answerCmd(verb, short string, action approval.Action) *cobra.Command {
+	c := &cobra.Command{
+		Use:   verb + " ID",
+		Short: short,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, pos []string) error {
+			s, err := a.open(c.Context(), nil)
+			if err != nil {
+				return err
+			}
+			defer s.Close(c.Context())
+			p, err := s.Answer(c.Context(), principal(), pos[0], action)
+			if err != nil {
+				return err
+			}
+			if a.format == "json" {
+				a.json(map[string]any{"approval": p})
+				return nil
+			}
+			a.printf("%s: %s\n", p.ID, p.State)
+			return nil
+		},
+	}
+	a.formats(c, "text", "json")
+	return c
+}

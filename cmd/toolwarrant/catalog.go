@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+)
+
+func (a *app) catalogCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "catalog",
+		Short: "See, publish and withdraw tools",
+		Example: `  toolwarrant catalog list
+  toolwarrant catalog show writeTextFile
+  toolwarrant catalog draft getWeather`,
+		Args: cobra.NoArgs,
+		RunE: needsVerb,
+	}
+	c.AddCommand(a.catalogListCmd(), a.catalogShowCmd(), a.catalogPublishCmd(), a.catalogDraftCmd())
+	return c
+}
+
+func (a *app) catalogListCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the tools with their state, level and approval, and why one is not served",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.open(c.Context(), flagValues(c))
+			if err != nil {
+				return err
+			}
+			defer s.Close(c.Context())
+			tools, err := s.List(c.Context(), principal())
+			if err != nil {
+				return err
+			}
+			if a.format == "json" {
+				a.json(map[string]any{"tools": tools})
+				return nil
+			}
+			w := tabwriter.NewWriter(a.std.out, 0, 8, 2, ' ', 0)
+			fmt.Fprintln(w, "NAME\tCATEGORY\tTAGS\tSTATE\tRISK\tAPPROVAL\tSERVED")
+			for _, t := range tools {
+				served := "yes"
+				if !t.Exposed {
+					served = "no: " + t.Why
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Name, t.Category, strings.Join(t.Tags, ","), t.State, t.RiskLevel, t.Approval, served)
+			}
+			w.Flush()
+			for _, f := range s.Catalog.Findings() {
+				fmt.Fprintln(a.std.err, f.Error())
+			}
+			return nil
+		},
+	}
+	catalogFlags(c)
+	a.formats(c, "text", "json")
+	a.policyFlag(c)
+	return c
+}
+
+func (a *app) catalogShowCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show one tool: its document, state and decision",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, pos []string) error {
+			ctx := c.Context()
+			s, err := a.open(ctx, nil)
+			if err != nil {
+				return err
+			}
+			defer s.Close(ctx)
+			t, err := s.Catalog.Lookup(ctx, pos[0])
+			if err != nil {
+				return err
+			}
+			d, err := s.Decide(ctx, t, principal(), decision.OriginCLIRun, nil)
+			if err != nil {
+				return err
+			}
+			if a.format == "json" {
+				a.json(map[string]any{"spec": json.RawMessage(t.Spec.Bytes()), "state": t.State, "source": t.Source, "path": t.Path, "why": t.Why, "decision": d})
+				return nil
+			}
+			a.printf("%s\n\n%s\n\n", t.Spec.Name, t.Spec.Description)
+			for _, p := range t.Spec.Params {
+				need := "optional"
+				if p.Required {
+					need = "required"
+				}
+				a.printf("  %-14s %-8s %s  %s\n", p.Name, strings.ToLower(string(p.Type)), need, p.Description)
+			}
+			a.printf("\nstate        %s %s\n", t.State, t.Why)
+			a.printDecision(d)
+			return nil
+		},
+	}
+	a.formats(c, "text", "json")
+	a.policyFlag(c)
+	return c
+}
+
+func (a *app) catalogPublishCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "publish NAME",
+		Short: "Test a tool and, if it passes, serve exactly what passed",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, pos []string) error {
+			ctx := c.Context()
+			s, err := a.open(ctx, nil)
+			if err != nil {
+				return err
+			}
+			defer s.Close(ctx)
+			t, err := s.Catalog.Lookup(ctx, pos[0])
+			if err != nil {
+				return err
+			}
+			res, _, err := s.Publish(ctx, principal(), t)
+			if err != nil {
+				return err
+			}
+			if a.format == "json" {
+				a.json(view(res))
+				return nil
+			}
+			a.printf("%s passed its test and is served.\n", t.Spec.Name)
+			return nil
+		},
+	}
+	a.formats(c, "text", "json")
+	a.policyFlag(c)
+	return c
+}
+
+func (a *app) catalogDraftCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "draft NAME",
+		Short: "Take a tool out of service",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, pos []string) error {
+			ctx := c.Context()
+			s, err := a.open(ctx, nil)
+			if err != nil {
+				return err
+			}
+			defer s.Close(ctx)
+			t, err := s.Catalog.Lookup(ctx, pos[0])
+			if err != nil {
+				return err
+			}
+			if err := s.Draft(ctx, principal(), t); err != nil {
+				return err
+			}
+			if a.format == "json" {
+				a.json(map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "state": "DRAFT"})
+				return nil
+			}
+			a.printf("%s is a draft now and not served.\n", t.Spec.Name)
+			return nil
+		},
+	}
+	a.formats(c, "text", "json")
+	return c
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/lint"
+	"github.com/toolwarrant/toolwarrant/resolver"
+	"github.com/toolwarrant/toolwarrant/service"
+	"github.com/toolwarrant/toolwarrant/spec"
+)
+
+func (a *app) lintCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "lint PATH...",
+		Short: "Check spec documents: schema, invariants, policy; offline",
+		Long: `Check spec documents, folders of them, or bundles: JSON and schema
+(SPEC_PARSE), what holds between fields (SPEC_INVARIANT), and whether the
+policy would accept them (RESOLVER_REJECT). Nothing is run and nothing is
+written. "-" reads one document from standard input.`,
+		Example: `  toolwarrant lint tools/
+  toolwarrant lint mytool.json --format json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, paths []string) error {
+			home, cfg, err := a.settings(nil)
+			if err != nil {
+				return err
+			}
+			policy, err := service.OpenPolicy(c.Context(), home, cfg)
+			if err != nil {
+				return err
+			}
+			report, err := lint.Run(c.Context(), paths, resolves(policy))
+			if err != nil {
+				return err
+			}
+			if a.format == "json" {
+				err = lint.JSON(a.std.out, report)
+			} else {
+				err = lint.Text(a.std.out, report)
+			}
+			if err != nil {
+				return err
+			}
+			if !report.OK() {
+				return answerNo
+			}
+			return nil
+		},
+	}
+	a.formats(c, "text", "json")
+	a.policyFlag(c)
+	return c
+}
+
+// resolves asks the policy about a document, for its error.
+func resolves(policy *resolver.Resolver) func(context.Context, *spec.Spec) error {
+	return func(ctx context.Context, s *spec.Spec) error {
+		_, err := policy.Resolve(ctx, resolver.Request{
+			Tool: resolver.Tool{Spec: s, Source: string(catalog.SourceUser)}, Principal: principal(), Origin: decision.OriginLint, Now: time.Now(),
+		})
+		return err
+	}
+}

@@ -1,0 +1,47 @@
+// Command toolwarrant serves, runs, tests and explains agent tools under
+// policy. Each verb is one file of this package: flags in, one call of
+// package service (or of the package that owns the matter), output.
+//
+// Exit status: 0 fine; 1 the answer is no (findings of severity error, a
+// document that breaks the specification, a failed test, a call that was
+// DENIED or ended in ERROR, a log that does not verify); 2 wrong usage or a
+// path that cannot be read; 3 the system itself failed.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}, os.Environ())
+	stop()
+	os.Exit(code)
+}
+
+// stdio are the three streams of a command; tests give their own.
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// run executes one command line and gives its exit status.
+func run(ctx context.Context, args []string, std stdio, env []string) int {
+	a := &app{std: std, env: env}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return fault.ExitOK
+	}
+	return a.fail(err)
+}

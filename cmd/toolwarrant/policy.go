@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/resolver"
+)
+
+func (a *app) policyCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "policy",
+		Short: "Start a policy of your own, and test it",
+		Example: `  toolwarrant policy init mypolicy
+  toolwarrant policy test mypolicy
+  toolwarrant serve --policy mypolicy`,
+		Args: cobra.NoArgs,
+		RunE: needsVerb,
+	}
+	c.AddCommand(a.policyInitCmd(), a.policyTestCmd())
+	return c
+}
+
+// needsVerb is what a command does that only groups others.
+func needsVerb(c *cobra.Command, _ []string) error {
+	return fault.New(fault.Usage, "verb", "%s needs one of its verbs; see: %s --help", c.CommandPath(), c.CommandPath())
+}
+
+func (a *app) policyInitCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init DIR",
+		Short: "Copy the built-in policy, with its tests, into a new folder",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, pos []string) error {
+			if err := resolver.WriteBuiltin(pos[0]); err != nil {
+				return err
+			}
+			a.printf("The built-in policy is in %s: rules in rego/, layers in cue/, tests in policy_test/.\nChange it, then: toolwarrant policy test %s\n", pos[0], pos[0])
+			return nil
+		},
+	}
+}
+
+func (a *app) policyTestCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "test [POLICY]",
+		Short: "Run the tests of a policy (default: the built-in one)",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, pos []string) error {
+			policy := resolver.Builtin
+			if len(pos) > 0 {
+				policy = pos[0]
+			}
+			report, err := resolver.TestPolicy(c.Context(), policy)
+			if err != nil {
+				return err
+			}
+			if a.format == "json" {
+				a.json(report)
+			} else {
+				for _, t := range report.Tests {
+					if !t.Passed && !t.Skipped {
+						a.printf("FAIL  %s  %s:%d\n", t.Name, t.File, t.Line)
+						if t.Message != "" {
+							a.printf("      %s\n", t.Message)
+						}
+					}
+				}
+				fmt.Fprintf(a.std.out, "%d passed, %d failed\n", report.Passed, report.Failed)
+			}
+			if !report.OK() {
+				return answerNo
+			}
+			return nil
+		},
+	}
+	a.formats(c, "text", "json")
+	return c
+}

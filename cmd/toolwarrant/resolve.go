@@ -1,0 +1,184 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/resolver"
+	"github.com/toolwarrant/toolwarrant/service"
+)
+
+func (a *app) resolveCmd() *cobra.Command {
+	var args, who, origin string
+	var explain bool
+	c := &cobra.Command{
+		Use:   "resolve SPEC|NAME",
+		Short: "Show the decision for a tool: what it may do, its level, who must approve",
+		Long: `Ask the policy about a tool without calling it. With --args the question is
+about a call with these arguments, with --principal about another caller.`,
+		Example: `  toolwarrant resolve writeTextFile
+  toolwarrant resolve ./mytool --format json
+  toolwarrant resolve mytool.json --explain`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, pos []string) error {
+			ctx := c.Context()
+			raw, err := argument(args)
+			if err != nil {
+				return err
+			}
+			caller, err := principalFile(who)
+			if err != nil {
+				return err
+			}
+			home, cfg, err := a.settings(nil)
+			if err != nil {
+				return err
+			}
+			policy, err := service.OpenPolicy(ctx, home, cfg)
+			if err != nil {
+				return err
+			}
+			tools, err := service.OpenCatalog(ctx, home, cfg)
+			if err != nil {
+				return err
+			}
+			sub, err := a.subject(ctx, tools, pos[0])
+			if err != nil {
+				return err
+			}
+			t := sub.tool
+			if raw != nil {
+				valid, ferr := t.Spec.Args(raw)
+				if ferr != nil {
+					return ferr
+				}
+				raw = valid
+			}
+			req := resolver.Request{
+				Tool:      resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env},
+				Principal: caller, Origin: decision.Origin(origin), Args: raw, Now: time.Now(),
+			}
+			if explain {
+				return a.explain(ctx, policy, req)
+			}
+			d, err := policy.Resolve(ctx, req)
+			if err != nil {
+				return err
+			}
+			if a.format == "json" {
+				a.json(d)
+			} else {
+				a.printDecision(d)
+			}
+			return allowed(d)
+		},
+	}
+	c.Flags().StringVar(&args, "args", "", "arguments as a JSON object, or @FILE")
+	c.Flags().StringVar(&who, "principal", "", "file with the caller as JSON (default: you)")
+	c.Flags().StringVar(&origin, "origin", string(decision.OriginCLIRun), "door through which the call comes")
+	c.Flags().BoolVar(&explain, "explain", false, "show which layer set each value and which rule gave each signal")
+	c.PreRunE = func(*cobra.Command, []string) error { return knownOrigin(origin) }
+	a.formats(c, "text", "json")
+	a.policyFlag(c)
+	return c
+}
+
+// allowed is the exit status of a decision.
+func allowed(d *decision.Decision) error {
+	if !d.Allow {
+		return answerNo
+	}
+	return nil
+}
+
+// explain prints a decision with what led to it.
+func (a *app) explain(ctx context.Context, policy *resolver.Resolver, req resolver.Request) error {
+	ex, err := policy.Explain(ctx, req)
+	if err != nil {
+		return err
+	}
+	if a.format == "json" {
+		a.json(struct {
+			*decision.Decision
+			Explanation map[string]any `json:"explanation"`
+		}{ex.Decision, map[string]any{
+			"layers": ex.Layers, "fields": ex.Fields, "signals": ex.Signals, "approval": ex.Approval, "reasons": ex.Reasons,
+		}})
+		return allowed(ex.Decision)
+	}
+	a.printDecision(ex.Decision)
+	w := tabwriter.NewWriter(a.std.out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "\nLAYER\tFROM")
+	for _, l := range ex.Layers {
+		fmt.Fprintf(w, "%s\t%s\n", l.Name, l.Position)
+	}
+	fmt.Fprintln(w, "\nVALUE\tIS\tSET BY\tAT")
+	for _, f := range ex.Fields {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Path, mask.Visible(f.Value), f.Layer, f.At)
+	}
+	fmt.Fprintln(w, "\nRULE\tSAYS\tAT")
+	for _, r := range slices.Concat(ex.Signals, []resolver.RuleTrail{ex.Approval}, ex.Reasons) {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", cmp.Or(r.ID, r.Rule.ID), strings.TrimSpace(r.Level+" "+r.Message), fmt.Sprintf("%s:%d", r.Rule.File, r.Rule.Line))
+	}
+	w.Flush()
+	return allowed(ex.Decision)
+}
+
+func knownOrigin(o string) error {
+	all := []decision.Origin{decision.OriginMCPHTTP, decision.OriginMCPStdio, decision.OriginCLIRun, decision.OriginCLITest,
+		decision.OriginAdmin, decision.OriginStudio, decision.OriginList, decision.OriginLint}
+	names := make([]string, len(all))
+	for i, k := range all {
+		if string(k) == o {
+			return nil
+		}
+		names[i] = string(k)
+	}
+	return fault.New(fault.Usage, "origin", "unknown origin %q; want one of %s", o, strings.Join(names, ", "))
+}
+
+// printDecision shows a decision to a person.
+func (a *app) printDecision(d *decision.Decision) {
+	w := tabwriter.NewWriter(a.std.out, 0, 8, 2, ' ', 0)
+	row := func(k, format string, v ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", k, mask.Visible(fmt.Sprintf(format, v...)))
+	}
+	list := func(l []string) string {
+		if len(l) == 0 {
+			return "none"
+		}
+		return strings.Join(l, ", ")
+	}
+	p := d.EffectivePolicy
+	row("tool", "%s (%s)", d.Tool.Name, d.Tool.ToolID)
+	row("allowed", "%t", d.Allow)
+	row("risk", "%s", d.RiskLevel)
+	for _, s := range d.RiskSignals {
+		row("", "%s %s: %s", s.Level, s.ID, s.Message)
+	}
+	row("approval", "%s (%s)", d.HumanInTheLoop.Mode, d.HumanInTheLoop.Source)
+	row("network", "%s, hosts: %s", p.Network.Mode, list(p.Network.Hosts))
+	row("files", "read %t, write %t, under %s", p.FS.Read, p.FS.Write, p.FS.BasePath)
+	row("classes", "allow %s; deny %s", list(p.AllowClasses), list(p.DenyClasses))
+	row("environment", "%s", list(p.Env))
+	row("limits", "%d statements, %d s, %d MiB memory, %d KiB result", p.MaxStatements, p.TimeoutSeconds, p.MaxMemoryBytes>>20, p.MaxOutputBytes>>10)
+	row("profiles", "%s", list(d.ProfileChain))
+	row("policy", "%s", d.PolicyRevision)
+	for _, r := range d.Reasons {
+		row("denied", "%s: %s", r.ID, r.Message)
+	}
+	w.Flush()
+}
+
+var _ lookupper = (*catalog.Catalog)(nil)

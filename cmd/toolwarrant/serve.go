@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/toolwarrant/toolwarrant/config"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/server"
+	"github.com/toolwarrant/toolwarrant/service"
+)
+
+// serveFlags maps flags of serve to configuration keys.
+var serveFlags = map[string]string{
+	"addr": "addr", "catalog": "catalog.dirs", "preset": "catalog.preset", "audit": "audit.file",
+	"include-names": "catalog.include.names", "include-tags": "catalog.include.tags", "include-categories": "catalog.include.categories",
+	"exclude-names": "catalog.exclude.names", "exclude-tags": "catalog.exclude.tags", "exclude-categories": "catalog.exclude.categories",
+}
+
+// catalogFlags adds the flags that choose tools.
+func catalogFlags(c *cobra.Command) {
+	c.Flags().StringSlice("catalog", nil, "folder of tools that you trust; may be repeated")
+	c.Flags().String("preset", "", `bundled tools to start from: "starter", "everything", ...`)
+	for _, rule := range []string{"include", "exclude"} {
+		for _, what := range []string{"names", "tags", "categories"} {
+			c.Flags().StringSlice(rule+"-"+what, nil, rule+" tools by "+what+", comma separated")
+		}
+	}
+}
+
+// flagValues gives the configuration values of the flags that were set.
+func flagValues(c *cobra.Command) map[string]any {
+	values := map[string]any{}
+	for flag, key := range serveFlags {
+		f := c.Flags().Lookup(flag)
+		if f == nil || !f.Changed {
+			continue
+		}
+		if f.Value.Type() == "stringSlice" {
+			list, _ := c.Flags().GetStringSlice(flag)
+			values[key] = service.Names(list)
+			continue
+		}
+		values[key] = f.Value.String()
+	}
+	return values
+}
+
+func (a *app) serveCmd() *cobra.Command {
+	var stdio bool
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the tools to agents over MCP",
+		Long: `Serve the tools of the catalog over MCP: Streamable HTTP at /mcp for every
+protocol version from 2024-11-05 to 2026-07-28, or stdio with --stdio.
+
+Without authentication only a loopback address is served.`,
+		Example: `  toolwarrant serve
+  toolwarrant serve --preset everything --exclude-tags weather
+  toolwarrant serve --catalog ./tools --policy ./policy
+  toolwarrant serve --stdio`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			home, cfg, err := a.settings(flagValues(c))
+			if err != nil {
+				return err
+			}
+			return a.serve(c.Context(), home, cfg, stdio)
+		},
+	}
+	c.Flags().String("addr", "", "address to listen on (default 127.0.0.1:8282)")
+	c.Flags().BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output")
+	c.Flags().String("audit", "", "audit log file (default <home>/audit/audit.ndjson)")
+	a.policyFlag(c)
+	catalogFlags(c)
+	return c
+}
+
+func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio bool) error {
+	log := a.logger(cfg)
+	if !stdio {
+		if err := server.CheckAddr(cfg.Addr); err != nil {
+			return err
+		}
+	}
+	var listener net.Listener
+	if !stdio {
+		var err error
+		if listener, err = net.Listen("tcp", cfg.Addr); err != nil {
+			return fault.New(fault.Usage, "listen", "cannot listen on %s: %v; choose another with --addr", cfg.Addr, err)
+		}
+		defer listener.Close()
+	}
+	s, err := service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: log})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+		defer cancel()
+		if err := s.Close(closing); err != nil {
+			log.Error().Err(err).Msg("closing left something behind; the next start repairs it")
+		}
+	}()
+	srv := server.New(server.Options{
+		Caller: server.Governed(s), Name: cfg.Name, Version: version(),
+		AllowedHosts: cfg.Server.AllowedHosts, AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
+		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
+		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second,
+		Health:         s.Health, Logger: log,
+	})
+	if err := s.Started(ctx, version()); err != nil {
+		return err
+	}
+	if err := a.announce(ctx, s, log, stdio); err != nil {
+		return err
+	}
+	go reloadOnHangup(ctx, s, log)
+	if stdio {
+		return srv.ServeStdio(ctx, a.std.in, a.std.out)
+	}
+	return srv.Serve(ctx, listener)
+}
+
+// announce says what is served, where, and under what.
+func (a *app) announce(ctx context.Context, s *service.Service, log zerolog.Logger, stdio bool) error {
+	tools, err := s.Visible(ctx, principal())
+	if err != nil {
+		return err
+	}
+	for _, f := range s.Catalog.Findings() {
+		log.Warn().Str("file", f.File).Str("code", string(f.Code)).Msg(f.Error())
+	}
+	iso := s.Engine.Runtime.Isolation()
+	e := log.Info().Int("tools", len(tools)).Str("policy", s.Policy.Revision()).Str("home", s.Home).Str("isolation", iso.Mode)
+	if stdio {
+		e.Msg("serving MCP on standard input and output")
+		return nil
+	}
+	e.Msg("serving MCP at http://" + s.Config.Addr + "/mcp")
+	return nil
+}
+
+// reloadOnHangup reads policy and catalog anew at SIGHUP. What is broken is
+// refused and logged; calls go on under what was good.
+func reloadOnHangup(ctx context.Context, s *service.Service, log zerolog.Logger) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+		}
+		if err := s.Reload(ctx); err != nil {
+			log.Error().Err(err).Msg("reload refused; what was good stays in force")
+			continue
+		}
+		log.Info().Str("policy", s.Policy.Revision()).Msg("reloaded")
+	}
+}

@@ -1,0 +1,276 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/digest"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// approve lets the call through only when a human accepted exactly it, or
+// when the decision asks for none.
+func (e *Engine) approve(ctx context.Context, r *run) error {
+	h := r.decision.HumanInTheLoop
+	r.human.Mode = h.Mode
+	if r.in.State != "" {
+		// The client says that it was asked. Whatever the policy asks now, a
+		// state that does not belong to this call is refused.
+		return e.resume(ctx, r)
+	}
+	switch {
+	case r.ownRun():
+		r.human.Outcome = audit.HITLOwnTest
+		return nil
+	case h.Required():
+	case h.AutoApproved:
+		r.human.Outcome = audit.HITLAutoApproved
+		return nil
+	default:
+		return nil
+	}
+	binding, err := r.binding()
+	if err != nil {
+		return err
+	}
+	inBand := r.in.Asker != nil && slices.Contains(h.Channels, r.in.Asker.Channel()) && !h.Approvers.FourEyes
+	if !inBand {
+		if !slices.Contains(h.Channels, approval.ChannelOutOfBand) {
+			return r.refused(audit.HITLUnsupported, approval.Denied(approval.ReasonUnsupported))
+		}
+		return e.outOfBand(ctx, r, binding)
+	}
+	channel := r.in.Asker.Channel()
+	expiry := time.Duration(h.ExpirySeconds) * time.Second
+	p, err := e.pose(ctx, r, binding, channel, expiry)
+	if err != nil {
+		return err
+	}
+	defer r.clock.track(&r.clock.approve)()
+	asking, cancel := context.WithTimeout(ctx, expiry)
+	defer cancel()
+	answer, err := r.in.Asker.Ask(asking, p.Question)
+	switch {
+	case asking.Err() != nil && ctx.Err() == nil:
+		answer.Action = approval.ActionTimeout
+	case err != nil:
+		e.Logger.Warn().Err(err).Str("callId", r.callID).Str("channel", channel).Msg("asking for approval failed")
+		answer.Action = approval.ActionCancel
+	case answer.Action == approval.ActionDeferred:
+		state, err := e.Approvals.Seal(p)
+		if err != nil {
+			return err
+		}
+		r.ask = &InputRequired{State: state, Prompt: p.Question.Prompt, ExpirySeconds: h.ExpirySeconds}
+		return errSuspended
+	}
+	return e.settle(ctx, r, p, answer.Action, answer.Approver)
+}
+
+// pose records the question and then keeps it: nobody is asked anything that
+// is not on record.
+func (e *Engine) pose(ctx context.Context, r *run, b approval.Binding, channel string, expiry time.Duration) (approval.Pending, error) {
+	q := e.question(r)
+	r.human.Channel, r.human.PromptDigest = &channel, &q.PromptDigest
+	r.human.Outcome = audit.HITLPending
+	expires := e.Now().Add(expiry).UTC().Format(time.RFC3339Nano)
+	r.human.ExpiresAt = &expires
+	body := r.body(e, audit.PhaseAsk, nil)
+	if err := e.Audit.Ask(ctx, body, r.mask); err != nil {
+		return approval.Pending{}, err
+	}
+	p, err := e.Approvals.Ask(ctx, b, q, channel, r.decision.HumanInTheLoop.Approvers, expiry, nil)
+	if err != nil {
+		e.Logger.Error().Err(err).Str("callId", r.callID).Msg("the question could not be kept")
+		return p, r.refused(audit.HITLUnsupported, unreachable(err))
+	}
+	return p, nil
+}
+
+// question is what the human sees: every argument, masked, with characters
+// that hide or reorder text made visible.
+func (e *Engine) question(r *run) approval.Question {
+	args := string(r.args)
+	if masked, _, err := r.mask.JSON(r.args); err == nil {
+		args = string(masked)
+	} else {
+		args = "(the arguments could not be masked and are not shown)"
+	}
+	prompt := approval.Prompt(r.decision.HumanInTheLoop.Prompt, r.tool.Spec.Name, args, r.decision.RiskLevel)
+	return approval.Question{
+		Tool: r.tool.Spec.Name, Prompt: prompt, Args: mask.Visible(args), ArgsDigest: r.paramsDigest,
+		RiskLevel: r.decision.RiskLevel, RiskSignals: r.decision.RiskSignals,
+		PromptDigest: digest.Bytes([]byte(prompt)),
+	}
+}
+
+// settle takes a human's answer, decides again under the policy now in force
+// and claims the acceptance.
+func (e *Engine) settle(ctx context.Context, r *run, p approval.Pending, action approval.Action, by approval.Approver) error {
+	r.humanAnswered(p, by, e.Now())
+	settled, err := e.Approvals.Settle(ctx, p.ID, action, by)
+	if err != nil {
+		return r.approvalFault(err)
+	}
+	if settled.State != approval.StateAccepted {
+		return r.approvalFault(&approval.NotAcceptedError{State: settled.State})
+	}
+	if err := e.decide(ctx, r); err != nil {
+		return err
+	}
+	b, err := r.binding()
+	if err != nil {
+		return err
+	}
+	if _, err := e.Approvals.Consume(ctx, p.ID, b); err != nil {
+		return r.approvalFault(err)
+	}
+	r.human.Outcome = audit.HITLAccepted
+	return nil
+}
+
+// resume is the second request of a call whose client asked its human. This
+// request was decided anew a moment ago, so that a policy that changed since
+// the question was put is a mismatch.
+func (e *Engine) resume(ctx context.Context, r *run) error {
+	defer r.clock.track(&r.clock.approve)()
+	b, err := r.binding()
+	if err != nil {
+		return err
+	}
+	by := approval.Approver{Subject: r.in.Principal.Subject, Groups: r.in.Principal.Groups, Method: approval.ChannelInputRequired}
+	p, err := e.Approvals.Redeem(ctx, r.in.State, b, r.in.Answer, by)
+	var notAccepted *approval.NotAcceptedError
+	switch {
+	case err == nil:
+		r.human.Outcome = audit.HITLAccepted
+	case errors.As(err, &notAccepted) && r.in.Answer != "":
+		// This caller's human said no: that settles the call that asked.
+	default:
+		// A call of its own: the rightful retry of the other one still works.
+		r.related = p.Binding.CallID
+		return r.approvalFault(err)
+	}
+	r.callID = p.Binding.CallID
+	if p.Approver != nil {
+		by = *p.Approver
+	}
+	r.humanAnswered(p, by, e.Now())
+	return r.approvalFault(err)
+}
+
+// outOfBand serves callers that cannot be asked in band: somebody answers
+// elsewhere, and the same caller's same call, retried, runs then.
+func (e *Engine) outOfBand(ctx context.Context, r *run, b approval.Binding) error {
+	p, found, err := e.Approvals.Match(ctx, b)
+	if err != nil {
+		return r.approvalFault(err)
+	}
+	if found {
+		r.related = p.Binding.CallID
+		r.human.Channel, r.human.PromptDigest = &p.Channel, &p.Question.PromptDigest
+		switch p.State {
+		case approval.StateAccepted:
+			if p.Approver != nil {
+				r.humanAnswered(p, *p.Approver, *p.DecidedAt)
+			}
+			if _, err := e.Approvals.Consume(ctx, p.ID, b); err != nil {
+				return r.approvalFault(err)
+			}
+			r.human.Outcome = audit.HITLAccepted
+			return nil
+		case approval.StatePending:
+		default:
+			return r.approvalFault(&approval.NotAcceptedError{State: p.State})
+		}
+	} else {
+		expiry := time.Duration(r.decision.HumanInTheLoop.OutOfBandExpirySeconds) * time.Second
+		if p, err = e.pose(ctx, r, b, approval.ChannelOutOfBand, expiry); err != nil {
+			return err
+		}
+	}
+	r.human.Outcome = audit.HITLPending
+	r.pending = &PendingInfo{ApprovalID: p.ID, RetryAfterMs: 5000}
+	return fault.New(fault.ApprovalPending, "pending",
+		"the call waits for a human: \"toolwarrant approvals approve %s\" lets it through, then make the same call again", p.ID)
+}
+
+// binding is what an acceptance of this request would be tied to.
+func (r *run) binding() (approval.Binding, error) {
+	dd, err := r.decision.Digest()
+	if err != nil {
+		return approval.Binding{}, err
+	}
+	return approval.Binding{
+		CallID: r.callID, ToolID: r.tool.Spec.ToolID, SpecDigest: r.tool.Spec.Digest(),
+		ParamsDigest: r.paramsDigest, Principal: r.in.Principal, DecisionDigest: dd,
+	}, nil
+}
+
+func (r *run) humanAnswered(p approval.Pending, by approval.Approver, at time.Time) {
+	elapsed := at.Sub(p.CreatedAt).Milliseconds()
+	r.human.Approver, r.human.Channel = &by.Subject, &p.Channel
+	r.human.ElapsedMs, r.human.PromptDigest = &elapsed, &p.Question.PromptDigest
+	r.human.ExpiresAt = nil
+}
+
+// refused ends the call without running it.
+func (r *run) refused(o audit.HITLOutcome, f *fault.Error) error {
+	r.human.Outcome = o
+	return f
+}
+
+// humanOutcomes says what a refusal means in the record.
+var humanOutcomes = map[string]audit.HITLOutcome{
+	approval.ReasonDeclined: audit.HITLDeclined, approval.ReasonCancelled: audit.HITLCancelled,
+	approval.ReasonTimeout: audit.HITLTimeout, approval.ReasonUnsupported: audit.HITLUnsupported,
+	approval.ReasonMismatch: audit.HITLMismatch, approval.ReasonExpired: audit.HITLExpired,
+}
+
+// approvalFault maps what the approval gate says to the record and the wire.
+// Whatever it cannot say, such as a store that cannot be read, refuses too.
+func (r *run) approvalFault(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, approval.ErrUsed) {
+		f := fault.New(fault.ApprovalDenied, approval.ReasonMismatch,
+			"The approval was used already: one acceptance lets one call through. The tool was not run. Do not call it again for this request.")
+		return r.refused(audit.HITLMismatch, f.Because(err))
+	}
+	f := approval.Fault(err)
+	if f.Code == fault.ApprovalPending {
+		return r.refused(audit.HITLPending, f)
+	}
+	o, known := humanOutcomes[f.Reason]
+	if f.Code != fault.ApprovalDenied || !known {
+		return r.refused(audit.HITLUnsupported, unreachable(err))
+	}
+	return r.refused(o, f)
+}
+
+// unreachable is the refusal when the approvals themselves fail.
+func unreachable(err error) *fault.Error {
+	return fault.New(fault.ApprovalDenied, "store-unavailable",
+		"The approvals of this installation cannot be read or written, so nobody could be asked. The tool was not run. The server's log says more.").Because(err)
+}
+
+// principalInput is the caller's part of the policy input, as recorded.
+func (r *run) principalInput() json.RawMessage {
+	raw, err := json.Marshal(map[string]any{
+		"principal": r.in.Principal,
+		"call":      map[string]any{"origin": r.in.Origin, "args": r.args},
+		"now":       r.decideAt.UTC().Format(time.RFC3339Nano),
+		"approvals": []any{},
+	})
+	if err != nil {
+		return nil
+	}
+	return raw
+}

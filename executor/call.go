@@ -1,0 +1,125 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+
+	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/resolver"
+)
+
+// errSuspended ends a request whose call goes on later: the client was told
+// to ask its human and to come back.
+var errSuspended = errors.New("executor: the call waits for a human")
+
+// Call runs one governed call. It never panics. The record is durable before
+// Call returns; where it cannot be made, the result is withheld and the error
+// is AUDIT_UNAVAILABLE.
+func (e *Engine) Call(ctx context.Context, in Call) Result {
+	r := e.receive(in)
+	err := e.guarded(ctx, r)
+	if errors.Is(err, errSuspended) {
+		return Result{CallID: r.callID, Decision: r.decision, InputRequired: r.ask}
+	}
+	return e.record(ctx, r, err)
+}
+
+// guarded runs the steps; a panic in one of them is that step's failure.
+func (e *Engine) guarded(ctx context.Context, r *run) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.Logger.Error().Str("callId", r.callID).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a step of the call panicked")
+			err = fault.New(fault.Internal, "panic", "an internal failure ended the call; the server's log has it under callId %s", r.callID)
+		}
+	}()
+	steps := []func(context.Context, *run) error{e.lookup, e.validate, e.decide, e.approve, e.enforce}
+	for _, step := range steps {
+		if err := step(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookup finds the tool. One that the caller may not see does not exist for
+// it: only the record says that it was hidden.
+func (e *Engine) lookup(ctx context.Context, r *run) error {
+	if r.tool = r.in.Unpublished; r.tool == nil {
+		tool, err := e.Catalog.Lookup(ctx, r.in.Name)
+		if err != nil {
+			return err
+		}
+		r.tool = tool
+	}
+	secrets, err := e.Secrets.Values(r.tool.Spec.Placeholders())
+	if err != nil {
+		return err
+	}
+	r.mask = mask.New(secrets)
+	if r.ownRun() {
+		return nil
+	}
+	if ok, why := e.Catalog.Exposed(r.tool); !ok && r.tool.State == catalog.StateActive {
+		return r.hide("hidden", why)
+	}
+	seen, err := e.Policy.Visible(ctx, r.in.Principal, []resolver.Tool{r.resolverTool()})
+	if err != nil {
+		return err
+	}
+	if len(seen) != 1 || !seen[0] {
+		return r.hide("hidden", "the policy hides this tool from the caller")
+	}
+	if r.tool.State != catalog.StateActive {
+		return fault.New(fault.NotActive, "state-"+slug(string(r.tool.State)), "the tool %q is not active: %s", r.tool.Spec.Name, r.tool.Why)
+	}
+	return nil
+}
+
+// validate checks the arguments against the declared parameters.
+func (e *Engine) validate(_ context.Context, r *run) error {
+	args, ferr := r.tool.Spec.Args(r.in.Args)
+	if ferr != nil {
+		return ferr
+	}
+	r.args = args
+	return r.digestArgs(e.Keys)
+}
+
+// decide asks the policy, and makes sure before anybody is asked that the
+// call could run: its secrets are there and the runtime is strong enough.
+func (e *Engine) decide(ctx context.Context, r *run) error {
+	defer r.clock.track(&r.clock.decide)()
+	d, err := e.Policy.Resolve(ctx, resolver.Request{
+		Tool: r.resolverTool(), Principal: r.in.Principal, Origin: r.in.Origin, Args: r.args, Now: r.now(e),
+	})
+	if err != nil {
+		return err
+	}
+	r.decision = d
+	if !d.Allow {
+		return denied(d)
+	}
+	if have := e.Runtime.Isolation().Mode; !strongEnough(have, d.Isolation.Minimum) {
+		return fault.New(fault.PolicyDenied, "isolation", "the policy demands isolation %q and this installation runs code %q", d.Isolation.Minimum, have)
+	}
+	statics, _, missing, err := e.Secrets.Resolve(r.tool.Spec.StaticVariables, d.EffectivePolicy.Env)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return missingRequirement(r.tool.Spec.Name, missing[0])
+	}
+	r.statics = statics
+	return nil
+}
+
+func denied(d *decision.Decision) error {
+	if len(d.Reasons) == 0 {
+		return fault.New(fault.PolicyDenied, "denied", "the policy does not allow this call")
+	}
+	return fault.New(fault.PolicyDenied, d.Reasons[0].ID, "%s", d.Reasons[0].Message)
+}

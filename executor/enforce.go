@@ -1,0 +1,175 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/digest"
+	"github.com/toolwarrant/toolwarrant/executor/broker"
+	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// enforce runs the code under exactly the decision. The open record is on
+// disk first: durable where the code may act on the world, written where it
+// can only compute.
+func (e *Engine) enforce(ctx context.Context, r *run) error {
+	if err := e.enterSpec(ctx, r); err != nil {
+		return err
+	}
+	if err := e.Audit.Open(ctx, r.body(e, audit.PhaseOpen, nil), actsOnWorld(r.decision), r.mask); err != nil {
+		return err
+	}
+	r.opened = true
+	defer r.clock.track(&r.clock.execute)()
+
+	policy := r.decision.EffectivePolicy
+	limit := time.Duration(policy.TimeoutSeconds) * time.Second
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	opts := e.Broker
+	if r.in.Fixtures != nil {
+		opts.Fetcher = r.in.Fixtures
+	}
+	gate, err := broker.New(policy, opts)
+	if err != nil {
+		return err
+	}
+	defer gate.Close()
+	reply, err := e.Runtime.Run(ctx, r.workerCall(e.Runtime), gate)
+	r.reply = &reply
+	r.usage = usage(reply.Usage, gate.Ledger())
+	r.logs = r.maskLogs(reply.Logs)
+	if err != nil {
+		return fault.New(fault.RuntimeError, "runtime", "the runtime could not run the tool; see the server's log").Because(err)
+	}
+	if reply.Failure != nil {
+		return r.failure(reply.Failure)
+	}
+	return r.keepResult(reply.Result, policy.MaxOutputBytes)
+}
+
+// enterSpec puts the document that is about to run into the chain, once per
+// digest, so that the log alone says what ran.
+func (e *Engine) enterSpec(ctx context.Context, r *run) error {
+	d := r.tool.Spec.Digest()
+	if _, known := e.entered.Load(d); known {
+		return nil
+	}
+	if err := e.Audit.Object(ctx, audit.Object{Kind: "spec", Digest: d, Content: r.tool.Spec.Canonical()}); err != nil {
+		return err
+	}
+	e.entered.Store(d, true)
+	return nil
+}
+
+// actsOnWorld reports whether code under d can change or reach anything
+// beyond its own memory.
+func actsOnWorld(d *decision.Decision) bool {
+	return d.EffectivePolicy.Network.Mode != "blocked" || d.EffectivePolicy.FS.Write || d.RiskLevel >= "L4"
+}
+
+func (r *run) workerCall(rt Runtime) worker.Call {
+	s, p := r.tool.Spec, r.decision.EffectivePolicy
+	params := make([]string, len(s.Params))
+	for i, param := range s.Params {
+		params[i] = param.Name
+	}
+	return worker.Call{
+		CallID:  r.callID,
+		Program: worker.Program{ID: s.Digest(), Name: s.Name + ".js", Source: s.Code, Params: params},
+		Args:    r.args,
+		Statics: r.statics,
+		Globals: worker.Globals{Fetch: p.Network.Mode != "blocked", FSRead: p.FS.Read, FSWrite: p.FS.Write},
+		Limits: worker.Limits{
+			MaxStatements: p.MaxStatements, TimeoutMillis: p.TimeoutSeconds * 1000, MaxMemoryBytes: p.MaxMemoryBytes,
+			MaxOutputBytes: p.MaxOutputBytes, MaxLogLines: p.MaxLogLines, MaxLogBytes: maxLogLineBytes,
+		},
+	}
+}
+
+// maxLogLineBytes bounds one console line; the number of lines is policy.
+const maxLogLineBytes = 8 << 10
+
+// workerCodes are the failures that a worker may report. It is not believed
+// when it names another code: it could pass a refusal off as an approval
+// matter, or a crash as a success of the policy.
+var workerCodes = map[fault.Code]bool{
+	fault.InvalidInput: true, fault.HelperRuntime: true, fault.Security: true, fault.ResourceLimit: true,
+	fault.Timeout: true, fault.JSError: true, fault.RuntimeError: true, fault.Interrupted: true,
+}
+
+func (r *run) failure(f *worker.Failure) error {
+	code := fault.Code(f.Code)
+	if !workerCodes[code] {
+		code = fault.RuntimeError
+	}
+	err := fault.New(code, r.mask.String(f.Reason), "%s", r.mask.String(f.Message))
+	if f.Line > 0 {
+		return err.At(r.tool.Spec.Name+".js", "", f.Line, f.Column)
+	}
+	return err
+}
+
+// keepResult masks the result and checks what the worker should have.
+func (r *run) keepResult(raw json.RawMessage, limit int64) error {
+	if int64(len(raw)) > limit {
+		return fault.New(fault.ResourceLimit, "output", "the result has %d bytes and the limit is %d", len(raw), limit)
+	}
+	if len(raw) == 0 {
+		raw = json.RawMessage("null")
+	}
+	masked, _, err := r.mask.JSON(raw)
+	if err != nil {
+		return fault.New(fault.RuntimeError, "result", "the result of the tool is not valid JSON").Because(err)
+	}
+	r.value = masked
+	var says struct {
+		IsError bool `json:"isError"`
+	}
+	if masked[0] == '{' && json.Unmarshal(masked, &says) == nil && says.IsError {
+		return fault.New(fault.JSError, "tool-is-error", "the tool reports a failure: %s", cut(string(masked), maxReported))
+	}
+	return nil
+}
+
+// maxReported bounds what of a tool's own failure goes into the message.
+const maxReported = 2 << 10
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "..."
+}
+
+func (r *run) maskLogs(in []worker.LogLine) []worker.LogLine {
+	out := make([]worker.LogLine, len(in))
+	for i, l := range in {
+		out[i] = worker.LogLine{Level: l.Level, Text: r.mask.String(l.Text)}
+	}
+	return out
+}
+
+func usage(u worker.Usage, l broker.Ledger) *audit.Usage {
+	out := &audit.Usage{Statements: u.Statements, MemoryBytes: u.MemoryBytes, LogLines: u.LogLines, Egress: []audit.Egress{}, FS: []audit.FSUse{}}
+	for _, x := range l.Egress {
+		out.Egress = append(out.Egress, audit.Egress{Host: x.Host, IP: x.IP, Status: x.Status, Bytes: x.Bytes})
+	}
+	for _, x := range l.FS {
+		out.FS = append(out.FS, audit.FSUse{Op: x.Op, Path: x.Path, Bytes: x.Bytes})
+	}
+	return out
+}
+
+func resultDigest(v json.RawMessage) *audit.Result {
+	if v == nil {
+		return nil
+	}
+	return &audit.Result{Bytes: int64(len(v)), Digest: digest.Bytes(v)}
+}

@@ -1,0 +1,136 @@
+// Package executor is the governed call: one pipeline below every transport
+// that looks a tool up, validates its arguments, decides, asks a human where
+// the decision says so, runs the code under exactly that decision and records
+// what happened.
+//
+// It owns the order of these steps and the promise that every exit leaves
+// exactly one close record, durable before the answer. What each step does
+// lives in the package of its name: resolver decides, approval asks,
+// the sub-packages of executor enforce, audit records. Transports hold no
+// domain logic: they turn their wire into a Call and a Result into their
+// wire.
+//
+// Threat model: the arguments come from a model, the code from a stranger,
+// the approval state from a client. None of them is believed. A panic in any
+// step becomes an INTERNAL error of that call and never leaves this package.
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/broker"
+	"github.com/toolwarrant/toolwarrant/executor/secret"
+	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/keyring"
+	"github.com/toolwarrant/toolwarrant/resolver"
+)
+
+// Catalog is what the pipeline needs of a tool catalog.
+type Catalog interface {
+	// Lookup finds a tool in any state; NOT_FOUND when there is none.
+	Lookup(ctx context.Context, nameOrID string) (*catalog.Tool, error)
+	// Exposed says whether the tool is served, and why not.
+	Exposed(t *catalog.Tool) (bool, string)
+}
+
+// Policy decides. *resolver.Resolver is one.
+type Policy interface {
+	Resolve(ctx context.Context, req resolver.Request) (*decision.Decision, error)
+	Visible(ctx context.Context, p decision.Principal, tools []resolver.Tool) ([]bool, error)
+}
+
+// Components are the parts of an Engine. All are required but Logger.
+type Components struct {
+	Catalog   Catalog
+	Policy    Policy
+	Approvals *approval.Gate
+	Audit     audit.Log
+	Runtime   Runtime
+	Secrets   *secret.Resolver
+	Keys      keyring.Keyring
+	// Broker are the options of the gate to the network and the files.
+	Broker broker.Options
+	Now    func() time.Time
+	Logger zerolog.Logger
+}
+
+// Engine runs governed calls. It is safe for concurrent use.
+type Engine struct {
+	Components
+	entered sync.Map // digests of specs that are in the audit chain
+}
+
+// New checks that the components are there.
+func New(c Components) (*Engine, error) {
+	if c.Catalog == nil || c.Policy == nil || c.Approvals == nil || c.Audit == nil ||
+		c.Runtime == nil || c.Secrets == nil || c.Keys == nil || c.Now == nil {
+		return nil, fault.New(fault.Internal, "components", "the executor was built without one of its parts")
+	}
+	return &Engine{Components: c}, nil
+}
+
+// Call is one request to run a tool, as a transport understood it.
+type Call struct {
+	Principal decision.Principal
+	Origin    decision.Origin
+	Name      string          // the tool's name or toolId
+	Args      json.RawMessage // as received, not validated; nil means {}
+	TraceID   string
+
+	// Unpublished is a document that is run without being in the catalog:
+	// the author's own run or test. It is never reachable from a network
+	// transport.
+	Unpublished *catalog.Tool
+
+	// Asker reaches the human behind the caller, nil when the client cannot
+	// be asked.
+	Asker approval.Asker
+	// State is the sealed state that the client brought back, Answer what it
+	// says the human answered. Without State an Answer counts for nothing.
+	State  string
+	Answer approval.Action
+
+	// Fixtures answer fetches in place of the network; for a Local Pass only.
+	Fixtures broker.Fetcher
+}
+
+// Result is how a call ended, already masked: all of it may leave.
+type Result struct {
+	CallID   string
+	Outcome  fault.Outcome
+	Value    json.RawMessage // JSON, "null" when the code returned nothing
+	Err      *fault.Error    // nil when Outcome is OK
+	Logs     []worker.LogLine
+	Decision *decision.Decision
+	// Pending is set with APPROVAL_PENDING.
+	Pending *PendingInfo
+	// InputRequired is set, and Outcome empty, when the transport has to ask
+	// the client and the client will come back with State. The call is then
+	// not settled.
+	InputRequired *InputRequired
+	// Usage is what the call used; nil when the code did not run.
+	Usage *audit.Usage
+}
+
+// PendingInfo tells a caller that has to come back.
+type PendingInfo struct {
+	ApprovalID   string
+	RetryAfterMs int64
+}
+
+// InputRequired is a question that travels with the answer.
+type InputRequired struct {
+	State         string
+	Prompt        string
+	ExpirySeconds int64
+}

@@ -1,0 +1,105 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// recordPatience is how long a close record may take once the caller is gone:
+// a client that leaves must not be able to lose its record.
+const recordPatience = 10 * time.Second
+
+// record writes the one close record of the call and makes the answer. An
+// answer whose record cannot be written does not leave.
+func (e *Engine) record(ctx context.Context, r *run, failed error) Result {
+	f := fault.From(failed)
+	if f != nil && f.Code == fault.Internal {
+		e.Logger.Error().Err(f.Unwrap()).Str("callId", r.callID).Msg(f.Message)
+	}
+	res := Result{
+		CallID: r.callID, Outcome: fault.OK, Value: r.value, Err: r.outward(f), Logs: r.logs,
+		Decision: r.decision, Pending: r.pending, Usage: r.usage,
+	}
+	if f != nil {
+		res.Outcome = f.Code.Outcome()
+	}
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
+	defer cancel()
+	body := r.body(e, audit.PhaseClose, f)
+	body.Outcome = &res.Outcome
+	body.Duration = r.clock.record()
+	body.Usage, body.Result = r.usage, resultDigest(r.value)
+	if err := e.Audit.Close(detached, body, r.mask); err != nil {
+		af := fault.From(err)
+		e.Logger.Error().Err(err).Str("callId", r.callID).Msg("the close record could not be written; the answer is withheld")
+		return Result{CallID: r.callID, Outcome: fault.AuditUnavailable.Outcome(), Err: af, Decision: r.decision}
+	}
+	return res
+}
+
+// outward is the error as it leaves: masked, without the cause.
+func (r *run) outward(f *fault.Error) *fault.Error {
+	if f == nil {
+		return nil
+	}
+	out := *f
+	out.Message, out.Reason, out.Pointer = r.mask.String(f.Message), r.mask.String(f.Reason), r.mask.String(f.Pointer)
+	return &out
+}
+
+// body is what every record of this call has in common.
+func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
+	p := r.in.Principal
+	iso := e.Runtime.Isolation()
+	c := audit.Call{
+		Phase: phase, CallID: r.callID, RelatedCallID: optional(r.related), TraceID: optional(r.in.TraceID),
+		Origin:    r.in.Origin,
+		Principal: &audit.Principal{Subject: p.Subject, Method: p.Method, ClientID: p.ClientID, Groups: p.Groups},
+		Tool:      &decision.Tool{Name: r.in.Name},
+		HITL:      &r.human, RiskSignals: []decision.Signal{}, Reasons: r.reasons(),
+		Params: r.in.Args, ParamsDigest: optional(r.paramsDigest), Isolation: &iso,
+	}
+	if r.args != nil {
+		c.Params = r.args
+	}
+	if r.tool != nil {
+		s := r.tool.Spec
+		c.Tool = &decision.Tool{ToolID: s.ToolID, Name: s.Name, Category: s.Category, SpecDigest: s.Digest()}
+	}
+	if d := r.decision; d != nil {
+		c.Policy = &audit.Policy{Revision: d.PolicyRevision, ProfileChain: d.ProfileChain}
+		c.ToolSafety, c.Effective = &d.ToolSafety, &d.EffectivePolicy
+		c.RiskLevel, c.RiskSignals = &d.RiskLevel, d.RiskSignals
+		now := r.decideAt.UTC().Format(time.RFC3339Nano)
+		in, err := decision.InputDigest(d.PolicyRevision, d.Tool.SpecDigest, p, r.in.Origin, r.paramsDigest, now, nil)
+		if err != nil {
+			e.Logger.Error().Err(err).Str("callId", r.callID).Msg("the policy input has no digest")
+		}
+		c.Decision = &audit.Decision{ID: d.DecisionID, DecidedAt: d.DecidedAt, InputDigest: in, Input: r.principalInput(), MaskedPointers: []string{}}
+	}
+	if f != nil {
+		c.Error = &audit.Error{Code: f.Code, Reason: optional(f.Reason), Message: f.Message}
+	}
+	return c
+}
+
+func (r *run) reasons() []decision.Reason {
+	switch {
+	case r.hidden != nil:
+		return r.hidden
+	case r.decision != nil && r.decision.Reasons != nil:
+		return r.decision.Reasons
+	}
+	return []decision.Reason{}
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,130 @@
+package executor
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/digest"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/executor/secret"
+	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/keyring"
+	"github.com/toolwarrant/toolwarrant/resolver"
+)
+
+// run is the state of one request as it goes through the steps. It belongs
+// to one goroutine.
+type run struct {
+	in       Call
+	callID   string
+	related  string // the call that this one refers to, "" = none
+	clock    clock
+	decideAt time.Time
+
+	tool         *catalog.Tool
+	mask         *mask.Set
+	args         json.RawMessage
+	paramsDigest string
+	decision     *decision.Decision
+	statics      []worker.Static
+	hidden       []decision.Reason // why a tool does not exist for this caller
+
+	human   audit.HITL
+	ask     *InputRequired
+	pending *PendingInfo
+
+	opened bool
+	reply  *worker.Reply
+	value  json.RawMessage
+	logs   []worker.LogLine
+	usage  *audit.Usage
+}
+
+func (e *Engine) receive(in Call) *run {
+	return &run{
+		in: in, callID: newCallID(), clock: clock{began: time.Now()},
+		mask:  mask.New(nil),
+		human: audit.HITL{Mode: "DISABLED", Outcome: audit.HITLNotRequired},
+	}
+}
+
+// newCallID is time-ordered (RFC 9562 version 7), so that logs sort by it.
+func newCallID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// ownRun reports whether an author runs an own document: its test, or a
+// document that is in no catalog.
+func (r *run) ownRun() bool {
+	return r.in.Origin == decision.OriginCLITest || r.in.Unpublished != nil
+}
+
+// now is the time of the decision, one per evaluation.
+func (r *run) now(e *Engine) time.Time {
+	r.decideAt = e.Now()
+	return r.decideAt
+}
+
+func (r *run) resolverTool() resolver.Tool {
+	return resolver.Tool{Spec: r.tool.Spec, Source: string(r.tool.Source), ManifestEnv: r.tool.Env}
+}
+
+// digestArgs names the validated arguments under the installation's key.
+func (r *run) digestArgs(keys keyring.Keyring) error {
+	key, err := keys.Current(keyring.ParamsDigest)
+	if err != nil {
+		return err
+	}
+	d, err := digest.Keyed(key.ID, key.Bytes, r.args)
+	if err != nil {
+		return fault.New(fault.InvalidArguments, "not-canonical", "the arguments have no canonical JSON form: %v", err)
+	}
+	r.paramsDigest = d
+	return nil
+}
+
+// hide makes the tool not exist for the caller, and keeps why for the record.
+func (r *run) hide(id, why string) error {
+	r.hidden = []decision.Reason{{ID: id, Message: why, Path: ""}}
+	return fault.New(fault.NotFound, "unknown-tool", "there is no tool %q", r.in.Name)
+}
+
+// clock keeps where the time of a call went. Human time counts apart.
+type clock struct {
+	began                    time.Time
+	decide, approve, execute time.Duration
+}
+
+func (c *clock) track(d *time.Duration) func() {
+	start := time.Now()
+	return func() { *d += time.Since(start) }
+}
+
+func (c *clock) record() *audit.Duration {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	return &audit.Duration{Decide: ms(c.decide), Approve: ms(c.approve), Execute: ms(c.execute), Total: ms(time.Since(c.began))}
+}
+
+// isolationRank orders what a policy can demand, weakest first. A name that
+// is not here is stronger than anything that this runtime has.
+var isolationRank = map[string]int{"": 0, "none": 0, "in-process": 1, "process": 2}
+
+func strongEnough(have, minimum string) bool {
+	want, known := isolationRank[minimum]
+	return known && isolationRank[have] >= want
+}
+
+func missingRequirement(tool string, m secret.Missing) error {
+	what := "is not set: put it into the secrets file or the environment of the server"
+	if m.Reason == "not-granted" {
+		what = "is not granted to it: an operator grants it with the config key secrets.grants, as {names: [" + m.Name + "], tools: [" + tool + "]}"
+	}
+	return fault.New(fault.NotActive, "missing-requirements", "the tool %q needs ${%s}, which %s", tool, m.Name, what)
+}
+
+func slug(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }

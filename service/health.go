@@ -1,0 +1,43 @@
+package service
+
+import (
+	"context"
+	"time"
+)
+
+// healthPatience bounds one look at the parts.
+const healthPatience = 2 * time.Second
+
+// Health is nil while calls can be decided and recorded; otherwise the error
+// that calls are refused with.
+func (s *Service) Health() error {
+	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
+	defer cancel()
+	return s.Audit.Health(ctx)
+}
+
+// Started puts on record that this process serves, and under which policy.
+func (s *Service) Started(ctx context.Context, version string) error {
+	return s.event(ctx, "policy.activate", system, map[string]any{"policyRevision": s.Policy.Revision(), "policy": s.Policy.Policy(), "version": version})
+}
+
+// Reload reads policy and catalog anew. What cannot be read or does not pass
+// its tests changes nothing, and the refusal is on record.
+func (s *Service) Reload(ctx context.Context) error {
+	changed, err := s.Policy.Reload(ctx)
+	if err != nil {
+		if eventErr := s.event(ctx, "policy.refuse", system, map[string]any{"policy": s.Policy.Policy(), "keeps": s.Policy.Revision(), "because": err.Error()}); eventErr != nil {
+			return eventErr
+		}
+		return err
+	}
+	if changed {
+		if err := s.event(ctx, "policy.activate", system, map[string]any{"policyRevision": s.Policy.Revision(), "policy": s.Policy.Policy()}); err != nil {
+			return err
+		}
+	}
+	if err := s.Catalog.Reload(ctx); err != nil {
+		return err
+	}
+	return s.event(ctx, "reload", system, map[string]any{"catalogRevision": s.Catalog.Revision()})
+}

@@ -1,0 +1,135 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/config"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/secret"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/resolver"
+)
+
+// Entry is one tool as a person looks at the catalog.
+type Entry struct {
+	ToolID    string   `json:"toolId"`
+	Name      string   `json:"name"`
+	Category  string   `json:"category"`
+	Tags      []string `json:"tags"`
+	State     string   `json:"state"`
+	RiskLevel string   `json:"riskLevel"` // "" when the policy rejects the tool
+	Approval  string   `json:"approval"`  // REQUIRED, DISABLED, AUTO_APPROVED, "" when rejected
+	Exposed   bool     `json:"exposed"`
+	Why       string   `json:"why"` // one sentence when it is not exposed
+}
+
+// List gives every tool of the catalog with its level, by name.
+func (s *Service) List(ctx context.Context, p decision.Principal) ([]Entry, error) {
+	tools, err := s.Catalog.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]Entry, 0, len(tools))
+	for _, t := range tools {
+		e := Entry{ToolID: t.Spec.ToolID, Name: t.Spec.Name, Category: t.Spec.Category, Tags: t.Spec.Tags, State: string(t.State), Why: t.Why}
+		if e.Tags == nil {
+			e.Tags = []string{}
+		}
+		e.Exposed, e.Why = s.exposed(t)
+		d, err := s.Decide(ctx, t, p, decision.OriginList, nil)
+		switch f := fault.From(err); {
+		case f != nil && f.Code == fault.PolicyUnavailable:
+			return nil, err
+		case f != nil:
+			e.Exposed, e.Why = false, f.Message
+		default:
+			e.RiskLevel, e.Approval = d.RiskLevel, d.HumanInTheLoop.Mode
+			if d.HumanInTheLoop.AutoApproved {
+				e.Approval = "AUTO_APPROVED"
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+func (s *Service) exposed(t *catalog.Tool) (bool, string) {
+	if t.State != catalog.StateActive {
+		return false, t.Why
+	}
+	return s.Catalog.Exposed(t)
+}
+
+// Decide asks the policy about a tool without calling it.
+func (s *Service) Decide(ctx context.Context, t *catalog.Tool, p decision.Principal, origin decision.Origin, args []byte) (*decision.Decision, error) {
+	return s.Policy.Resolve(ctx, resolver.Request{
+		Tool:      resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env},
+		Principal: p, Origin: origin, Args: args, Now: time.Now(),
+	})
+}
+
+// Visible lists the tools that p may see and call now, by name: active,
+// exposed, and not hidden by the policy.
+func (s *Service) Visible(ctx context.Context, p decision.Principal) ([]*catalog.Tool, error) {
+	all, err := s.Catalog.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var served []*catalog.Tool
+	var asked []resolver.Tool
+	for _, t := range all {
+		if ok, _ := s.exposed(t); ok {
+			served = append(served, t)
+			asked = append(asked, resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env})
+		}
+	}
+	seen, err := s.Policy.Visible(ctx, p, asked)
+	if err != nil {
+		return nil, err
+	}
+	visible := served[:0]
+	for i, t := range served {
+		if seen[i] {
+			visible = append(visible, t)
+		}
+	}
+	return visible, nil
+}
+
+// catalogOptions derive the catalog's options from the configuration. What a
+// tool lacks is looked up at the time of asking, so that a secret that
+// appears makes its tool active without a restart.
+func (s *Service) catalogOptions(secrets *secret.Resolver) catalog.Options {
+	c := s.Config.Catalog
+	return catalog.Options{
+		Home: s.Home, Dirs: c.Dirs, Preset: c.Preset,
+		Include: catalog.Rules(c.Include), Exclude: catalog.Rules(c.Exclude),
+		Missing: func(t *catalog.Tool) []string {
+			d, err := s.Decide(context.Background(), t, decision.Principal{Subject: "system", Method: "none"}, decision.OriginList, nil)
+			if err != nil {
+				return nil // the policy's own answer to a call says why
+			}
+			_, _, missing, err := secrets.Resolve(t.Spec.StaticVariables, d.EffectivePolicy.Env)
+			if err != nil {
+				return t.Spec.Placeholders()
+			}
+			names := make([]string, len(missing))
+			for i, m := range missing {
+				names[i] = m.Name
+			}
+			return names
+		},
+	}
+}
+
+// OpenCatalog reads the catalog that cfg names without opening the rest of
+// the installation: for verbs that only ask about tools.
+func OpenCatalog(ctx context.Context, home string, cfg *config.Config) (*catalog.Catalog, error) {
+	c := cfg.Catalog
+	return catalog.Open(ctx, catalog.Options{
+		Home: home, Dirs: c.Dirs, Preset: c.Preset,
+		Include: catalog.Rules(c.Include), Exclude: catalog.Rules(c.Exclude),
+	})
+}

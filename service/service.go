@@ -1,0 +1,198 @@
+// Package service is one installation of toolwarrant, opened: everything
+// that a verb of the command line, the server or an admin interface does with
+// it, implemented once.
+//
+// It wires the parts (Open), and adds what is above a single call: the Local
+// Pass, publishing and drafting, answering approvals, listing with levels.
+// Front ends turn their input into one method call and its result into their
+// output; they hold no rule of their own.
+package service
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/approval/dirstore"
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/config"
+	"github.com/toolwarrant/toolwarrant/executor"
+	"github.com/toolwarrant/toolwarrant/executor/broker"
+	"github.com/toolwarrant/toolwarrant/executor/js"
+	"github.com/toolwarrant/toolwarrant/executor/secret"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/keyring"
+	"github.com/toolwarrant/toolwarrant/resolver"
+)
+
+// Options open an installation.
+type Options struct {
+	Home   string // absolute folder; made with mode 0700 when absent
+	Config *config.Config
+	Logger zerolog.Logger
+}
+
+// Service is an open installation. It is safe for concurrent use.
+type Service struct {
+	Home      string
+	Config    *config.Config
+	Catalog   *catalog.Catalog
+	Policy    *resolver.Resolver
+	Approvals *approval.Gate
+	Audit     *audit.Writer
+	Engine    *executor.Engine
+
+	runtime *js.Runtime
+	logger  zerolog.Logger
+	stop    context.CancelFunc
+	swept   chan struct{}
+}
+
+// Operator is what cfg lets tools do, in the form that policy reads.
+func Operator(home string, cfg *config.Config) resolver.Operator {
+	op := resolver.Operator{
+		BasePath: cfg.FS.BasePath, Roots: cfg.FS.Roots,
+		AllowOpenMode: cfg.Policy.AllowOpenMode, PrivateHosts: cfg.Egress.PrivateHosts,
+	}
+	if op.BasePath == "" {
+		op.BasePath = filepath.Join(home, "workspace")
+	}
+	for _, g := range cfg.Secrets.Grants {
+		op.Grants = append(op.Grants, resolver.Grant(g))
+	}
+	return op
+}
+
+// OpenPolicy compiles the policy that cfg names, without opening anything
+// else of the installation.
+func OpenPolicy(ctx context.Context, home string, cfg *config.Config) (*resolver.Resolver, error) {
+	return resolver.New(ctx, resolver.Options{Policy: cfg.Policy.Path, Operator: Operator(home, cfg)})
+}
+
+// Open opens every part, in the order in which one needs the other, and
+// settles what an earlier process left behind. It fails closed: a part that
+// cannot be opened is an error and nothing stays open.
+func Open(ctx context.Context, o Options) (s *Service, err error) {
+	s = &Service{Home: o.Home, Config: o.Config, logger: o.Logger, swept: make(chan struct{})}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	defer func() {
+		if err != nil {
+			stop()
+			close(s.swept)
+			err = errors.Join(err, s.closeParts(ctx))
+			err = firstFault(err)
+		}
+	}()
+	if err := os.MkdirAll(o.Home, 0o700); err != nil {
+		return nil, fault.New(fault.Usage, "home", "the home folder %s cannot be made: %v", o.Home, err)
+	}
+	keys, err := keyring.Open(filepath.Join(o.Home, "keys"))
+	if err != nil {
+		return nil, err
+	}
+	if s.Policy, err = OpenPolicy(ctx, o.Home, o.Config); err != nil {
+		return nil, err
+	}
+	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), audit.Options{File: o.Config.Audit.File}); err != nil {
+		return nil, err
+	}
+	store, err := dirstore.Open(filepath.Join(o.Home, "approvals"))
+	if err != nil {
+		return nil, err
+	}
+	s.Approvals = approval.NewGate(store, keys, time.Now)
+	secrets := secret.New(secretsFile(o.Home, o.Config), os.LookupEnv)
+	if s.Catalog, err = catalog.Open(ctx, s.catalogOptions(secrets)); err != nil {
+		return nil, err
+	}
+	s.runtime = js.New(js.Options{})
+	s.Engine, err = executor.New(executor.Components{
+		Catalog: s.Catalog, Policy: s.Policy, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
+		Secrets: secrets, Keys: keys, Now: time.Now, Logger: o.Logger,
+		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: Operator(o.Home, o.Config).BasePath, Logger: o.Logger},
+	})
+	if err != nil {
+		return nil, err
+	}
+	go s.sweep(background)
+	return s, nil
+}
+
+// sweepEvery is how often expired questions are closed.
+const sweepEvery = 5 * time.Second
+
+// sweep closes what nobody came back for.
+func (s *Service) sweep(ctx context.Context) {
+	defer close(s.swept)
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if _, err := s.Approvals.Sweep(ctx); err != nil {
+			s.logger.Warn().Err(err).Msg("expired approvals could not be swept")
+		}
+		if _, err := s.Audit.CloseAbandoned(ctx, time.Now()); err != nil {
+			s.logger.Warn().Err(err).Msg("abandoned calls could not be closed in the audit log")
+		}
+	}
+}
+
+// Close ends the installation: calls that run are interrupted, the log is
+// left complete.
+func (s *Service) Close(ctx context.Context) error {
+	s.stop()
+	<-s.swept
+	return s.closeParts(ctx)
+}
+
+func (s *Service) closeParts(ctx context.Context) error {
+	var errs []error
+	if s.runtime != nil {
+		errs = append(errs, s.runtime.Close())
+	}
+	if s.Audit != nil {
+		errs = append(errs, s.Audit.Shutdown(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+func secretsFile(home string, cfg *config.Config) string {
+	if f := cfg.Secrets.File; f != "" {
+		return f
+	}
+	return filepath.Join(home, "secrets.yaml")
+}
+
+// firstFault keeps the failure that came first: it names the cause.
+func firstFault(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f
+	}
+	return err
+}
+
+// Names splits a comma-separated flag.
+func Names(list []string) []string {
+	var out []string
+	for _, l := range list {
+		for _, n := range strings.Split(l, ",") {
+			if n = strings.TrimSpace(n); n != "" {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
