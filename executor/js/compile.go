@@ -219,17 +219,14 @@ func (p *program) start(s *session) (goja.Value, error) {
 	for _, n := range p.outer {
 		args = append(args, orUndefined(values[n]))
 	}
-	call, _ := goja.AssertFunction(wrapper)
-	body, err := call(goja.Undefined(), args...)
-	if err != nil {
-		return nil, err
-	}
+	call, _ := s.callable(wrapper)
+	body := call(goja.Undefined(), args...)
 	args = args[:0]
 	for _, n := range p.inner {
 		args = append(args, orUndefined(values[n]))
 	}
-	call, _ = goja.AssertFunction(body)
-	return call(goja.Undefined(), args...)
+	call, _ = s.callable(body)
+	return call(goja.Undefined(), args...), nil
 }
 
 // bindingValues parses the arguments inside the virtual machine, which keeps
@@ -242,10 +239,7 @@ func (s *session) bindingValues() (map[string]goja.Value, error) {
 	if nesting(text) > maxJSONDepth {
 		return nil, errors.New("the arguments nest too deeply")
 	}
-	v, err := s.native.jsonParse(goja.Undefined(), s.vm.ToValue(text))
-	if err != nil {
-		return nil, err
-	}
+	v := s.native.jsonParse(goja.Undefined(), s.vm.ToValue(text))
 	obj, ok := v.(*goja.Object)
 	if !ok {
 		return nil, errors.New("the arguments are not a JSON object")

@@ -166,11 +166,8 @@ func (s *session) response(res *fetched) *goja.Object {
 		if nesting(text) > maxJSONDepth {
 			s.refuse(fault.HelperRuntime, fetchHelper, "invalid-json", "[fetch] invalid json: it nests too deeply")
 		}
-		v, err := s.native.jsonParse(goja.Undefined(), s.vm.ToValue(text))
-		if err != nil {
-			if _, ok := err.(*goja.Exception); !ok {
-				panic(err)
-			}
+		var v goja.Value
+		if ex := s.vm.Try(func() { v = s.native.jsonParse(goja.Undefined(), s.vm.ToValue(text)) }); ex != nil {
 			hint := ""
 			if res.Truncated {
 				hint = "; the body was cut at maxLength"
@@ -220,14 +217,12 @@ func (s *session) headersObject(pairs [][2]string) *goja.Object {
 		return s.vm.ToValue(ok)
 	})
 	s.hiddenMethod(obj, "forEach", func(call goja.FunctionCall) goja.Value {
-		fn, ok := goja.AssertFunction(call.Argument(0))
+		fn, ok := s.callable(call.Argument(0))
 		if !ok {
 			s.throwError("TypeError", "forEach needs a function")
 		}
 		for _, k := range order {
-			if _, err := fn(call.Argument(1), s.vm.ToValue(joined[k]), s.vm.ToValue(k), obj); err != nil {
-				panic(err)
-			}
+			fn(call.Argument(1), s.vm.ToValue(joined[k]), s.vm.ToValue(k), obj)
 		}
 		return goja.Undefined()
 	})
@@ -250,9 +245,5 @@ func (s *session) headersObject(pairs [][2]string) *goja.Object {
 
 // iterator is an iterator over an array.
 func (s *session) iterator(arr *goja.Object) goja.Value {
-	v, err := s.native.arrayValues(arr)
-	if err != nil {
-		panic(err)
-	}
-	return v
+	return s.native.arrayValues(arr)
 }

@@ -37,16 +37,12 @@ func mentioned(source string) []string {
 // guard puts check in front of a native method.
 func (s *session) guard(obj *goja.Object, name string, check func(call goja.FunctionCall) []goja.Value) {
 	original, _ := obj.Get(name).(*goja.Object)
-	native, ok := goja.AssertFunction(original)
+	native, ok := s.callable(original)
 	if !ok {
 		return
 	}
 	fn := s.function(name, func(call goja.FunctionCall) goja.Value {
-		v, err := native(call.This, check(call)...)
-		if err != nil {
-			panic(err)
-		}
-		return v
+		return native(call.This, check(call)...)
 	})
 	_ = fn.DefineDataProperty("length", original.Get("length"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = obj.DefineDataProperty(name, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -118,19 +114,15 @@ func (s *session) boundedLength(v goja.Value, name string) {
 // guardJoin bounds how deep arrays print arrays, which recurses natively, and
 // the length of each.
 func (s *session) guardJoin(array *goja.Object) {
-	native, _ := goja.AssertFunction(array.Get("join"))
+	native, _ := s.callable(array.Get("join"))
 	fn := s.function("join", func(call goja.FunctionCall) goja.Value {
 		s.boundedLength(call.This, "join")
-		if s.guarded++; s.guarded > maxCallStack {
-			s.guarded = 0
+		s.joins++
+		defer func() { s.joins-- }()
+		if s.joins > maxCallStack {
 			s.throwError("RangeError", "join: the arrays nest too deeply")
 		}
-		v, err := native(call.This, call.Arguments...)
-		s.guarded = max(0, s.guarded-1)
-		if err != nil {
-			panic(err)
-		}
-		return v
+		return native(call.This, call.Arguments...)
 	})
 	_ = fn.DefineDataProperty("length", s.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = array.DefineDataProperty("join", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)

@@ -203,14 +203,12 @@ func (d *htmlDoc) listMethods() {
 		return arr
 	})
 	each := func(nodes []*html.Node, call goja.FunctionCall) goja.Value {
-		fn, ok := goja.AssertFunction(call.Argument(0))
+		fn, ok := s.callable(call.Argument(0))
 		if !ok {
 			s.throwError("TypeError", "each needs a function")
 		}
 		for i, n := range nodes {
-			if _, err := fn(goja.Undefined(), d.wrap(n), s.vm.ToValue(i)); err != nil {
-				panic(err)
-			}
+			fn(goja.Undefined(), d.wrap(n), s.vm.ToValue(i))
 		}
 		return call.This
 	}

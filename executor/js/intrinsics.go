@@ -16,24 +16,68 @@ var (
 // intrinsics are the engine's own functions, taken before any code of the
 // program runs, so that nothing the program replaces is ever called by us.
 type intrinsics struct {
-	errorCtor    *goja.Object
-	errors       map[string]*goja.Object
-	uint8Array   *goja.Object
-	jsonParse    goja.Callable
-	arrayIs      goja.Callable
-	arrayValues  goja.Callable
-	weakSet      goja.Callable
-	weakGet      goja.Callable
-	hidden       *goja.Object // WeakMap from object to its Go side
-	promiseThen  goja.Callable
-	promiseProto *goja.Object
+	errorCtor   *goja.Object
+	errors      map[string]*goja.Object
+	uint8Array  *goja.Object
+	jsonParse   callee
+	arrayIs     callee
+	arrayValues callee
+	weakSet     callee
+	weakGet     callee
+	hidden      *goja.Object // WeakMap from object to its Go side
+	dual        callee       // of the prelude
 }
 
-func (n *intrinsics) capture(vm *goja.Runtime) {
+// A callee calls a function of the virtual machine; what it throws goes on as
+// a panic, which native functions let pass.
+type callee func(this goja.Value, args ...goja.Value) goja.Value
+
+var nativeFunc = reflect.TypeFor[func(goja.FunctionCall) goja.Value]()
+
+// maxReentry bounds the fallback of callable.
+const maxReentry = 200
+
+// callable gives the function in v. Ordinary functions are called directly.
+// goja's own AssertFunction is only the fallback, for proxies and the like: at
+// the outermost level it runs all microtasks before it returns, so that jobs
+// which call each other through it would nest without a bound.
+func (s *session) callable(v goja.Value) (callee, bool) {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return nil, false
+	}
+	if obj.ExportType() == nativeFunc {
+		if f, ok := obj.Export().(func(goja.FunctionCall) goja.Value); ok {
+			return func(this goja.Value, args ...goja.Value) goja.Value {
+				return orUndefined(f(goja.FunctionCall{This: this, Arguments: args}))
+			}, true
+		}
+	}
+	f, ok := goja.AssertFunction(obj)
+	if !ok {
+		return nil, false
+	}
+	return func(this goja.Value, args ...goja.Value) goja.Value {
+		s.nested++
+		defer func() { s.nested-- }()
+		if s.nested > maxReentry {
+			s.stop(stackFailure())
+			s.throwError("RangeError", "the calls nest too deeply")
+		}
+		v, err := f(this, args...)
+		if err != nil {
+			panic(err)
+		}
+		return v
+	}, true
+}
+
+func (n *intrinsics) capture(s *session) {
+	vm := s.vm
 	global := vm.GlobalObject()
 	object := func(v goja.Value) *goja.Object { o, _ := v.(*goja.Object); return o }
-	method := func(o *goja.Object, name string) goja.Callable {
-		f, _ := goja.AssertFunction(o.Get(name))
+	method := func(o *goja.Object, name string) callee {
+		f, _ := s.callable(o.Get(name))
 		return f
 	}
 	n.errorCtor = object(global.Get("Error"))
@@ -49,8 +93,6 @@ func (n *intrinsics) capture(vm *goja.Runtime) {
 	n.hidden, _ = vm.New(weak)
 	proto := object(weak.Get("prototype"))
 	n.weakSet, n.weakGet = method(proto, "set"), method(proto, "get")
-	n.promiseProto = object(object(global.Get("Promise")).Get("prototype"))
-	n.promiseThen = method(n.promiseProto, "then")
 }
 
 // secret keeps Go data of an object; it has nothing that goja exposes.
@@ -59,9 +101,7 @@ type secret struct{ data any }
 // hide attaches Go data to an object, where the program can neither read it
 // nor move it to another object.
 func (s *session) hide(obj *goja.Object, data any) {
-	if _, err := s.native.weakSet(s.native.hidden, obj, s.vm.ToValue(&secret{data})); err != nil {
-		panic(err)
-	}
+	s.native.weakSet(s.native.hidden, obj, s.vm.ToValue(&secret{data}))
 }
 
 // reveal gives back what hide attached, or nil.
@@ -70,22 +110,15 @@ func (s *session) reveal(v goja.Value) any {
 	if !ok {
 		return nil
 	}
-	got, err := s.native.weakGet(s.native.hidden, obj)
-	if err != nil || got == nil {
-		return nil
-	}
-	if got.ExportType() != secretType {
+	got, ok := s.native.weakGet(s.native.hidden, obj).(*goja.Object)
+	if !ok || got.ExportType() != secretType {
 		return nil
 	}
 	return got.Export().(*secret).data
 }
 
 func (s *session) isArray(obj *goja.Object) bool {
-	v, err := s.native.arrayIs(goja.Undefined(), obj)
-	if err != nil {
-		panic(err)
-	}
-	return v.ToBoolean()
+	return s.native.arrayIs(goja.Undefined(), obj).ToBoolean()
 }
 
 // typedArray reports the number of elements of a typed array.
@@ -103,22 +136,7 @@ func (s *session) typedArray(obj *goja.Object) (int64, bool) {
 // settle with what plain returns, an equal object without them. They do not
 // show in enumerations.
 func (s *session) dual(obj *goja.Object, plain func() goja.Value) *goja.Object {
-	for _, name := range []string{"then", "catch", "finally"} {
-		f := s.function(name, func(call goja.FunctionCall) goja.Value {
-			p, resolve, _ := s.vm.NewPromise()
-			if err := resolve(plain()); err != nil {
-				panic(err)
-			}
-			promise := s.vm.ToValue(p).(*goja.Object)
-			method, _ := goja.AssertFunction(s.native.promiseProto.Get(name))
-			v, err := method(promise, call.Arguments...)
-			if err != nil {
-				panic(err)
-			}
-			return v
-		})
-		_ = obj.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	}
+	s.native.dual(goja.Undefined(), obj, s.vm.ToValue(func(goja.FunctionCall) goja.Value { return plain() }))
 	return obj
 }
 

@@ -51,12 +51,8 @@ func (s *session) load(p *goja.Program, args ...goja.Value) goja.Value {
 	if err != nil {
 		panic(err)
 	}
-	fn, _ := goja.AssertFunction(v)
-	v, err = fn(goja.Undefined(), args...)
-	if err != nil {
-		panic(err)
-	}
-	return v
+	fn, _ := s.callable(v)
+	return fn(goja.Undefined(), args...)
 }
 
 func (s *session) prelude() {
@@ -73,6 +69,11 @@ func (s *session) prelude() {
 		}
 		return goja.Undefined()
 	})
-	s.load(preludeProgram(), s.vm.GlobalObject(), refuse, check, s.vm.ToValue(maxBulk))
+	uncaught := s.function("uncaught", func(call goja.FunctionCall) goja.Value {
+		s.stop(s.thrown(call.Argument(0), nil))
+		return goja.Undefined()
+	})
+	kit := s.load(preludeProgram(), s.vm.GlobalObject(), refuse, check, uncaught, s.vm.ToValue(maxBulk))
+	s.native.dual, _ = s.callable(kit)
 	s.guards()
 }

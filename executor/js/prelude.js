@@ -1,6 +1,6 @@
 // Runs in every virtual machine before the program. It takes away what would
 // escape the counter, and adds what the engine lacks. It is not charged.
-(function (global, refuseEval, checkPattern, MAX) {
+(function (global, refuseEval, checkPattern, uncaught, MAX) {
   "use strict";
   const defineProperty = Object.defineProperty;
   const define = (obj, key, value) =>
@@ -149,4 +149,23 @@
       return text;
     },
   });
+
+  // A microtask that throws ends the call, as it would end a process.
+  const PromiseCtor = Promise;
+  const then = PromiseCtor.prototype.then;
+  const settled = (value) => new PromiseCtor((resolve) => resolve(value));
+  method(global, {
+    queueMicrotask(task) {
+      need(task);
+      apply(then, settled(), [() => { try { task(); } catch (e) { uncaught(e); } }]);
+    },
+  });
+
+  // What helpers return is there at once, and may be awaited all the same.
+  const caught = PromiseCtor.prototype.catch, lastly = PromiseCtor.prototype.finally;
+  return function dual(obj, plain) {
+    define(obj, "then", function (done, failed) { return apply(then, settled(plain()), [done, failed]); });
+    define(obj, "catch", function (failed) { return apply(caught, settled(plain()), [failed]); });
+    define(obj, "finally", function (done) { return apply(lastly, settled(plain()), [done]); });
+  };
 })

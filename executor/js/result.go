@@ -74,8 +74,8 @@ func (w *writer) raw(text string) {
 // value writes v and reports false where JSON.stringify leaves it out.
 func (w *writer) value(holder *goja.Object, key string, v goja.Value) bool {
 	if obj, ok := v.(*goja.Object); ok {
-		if toJSON, ok := goja.AssertFunction(orUndefined(obj.Get("toJSON"))); ok {
-			v = w.must(toJSON(obj, w.s.vm.ToValue(key)))
+		if toJSON, ok := w.s.callable(obj.Get("toJSON")); ok {
+			v = toJSON(obj, w.s.vm.ToValue(key))
 		}
 	} else if v != nil && v.ExportType() == bigIntType && !goja.IsNull(v) && !goja.IsUndefined(v) {
 		w.s.throwError("TypeError", "the result holds a BigInt, which JSON cannot carry; use String(value)")
@@ -206,13 +206,6 @@ func (w *writer) unbox(obj *goja.Object) goja.Value {
 	}
 	w.s.throwError("TypeError", "the result holds a BigInt, which JSON cannot carry; use String(value)")
 	return nil
-}
-
-func (w *writer) must(v goja.Value, err error) goja.Value {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 func lengthOf(obj *goja.Object) int64 {

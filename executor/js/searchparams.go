@@ -157,14 +157,12 @@ func (s *session) makeSearchParams() *goja.Object {
 	})
 	method("toString", func(p *searchParams, _ goja.FunctionCall) goja.Value { return s.vm.ToValue(p.String()) })
 	method("forEach", func(p *searchParams, call goja.FunctionCall) goja.Value {
-		fn, ok := goja.AssertFunction(call.Argument(0))
+		fn, ok := s.callable(call.Argument(0))
 		if !ok {
 			s.throwError("TypeError", "forEach needs a function")
 		}
 		for i := 0; i < len(p.pairs); i++ {
-			if _, err := fn(call.Argument(1), s.vm.ToValue(p.pairs[i][1]), s.vm.ToValue(p.pairs[i][0]), call.This); err != nil {
-				panic(err)
-			}
+			fn(call.Argument(1), s.vm.ToValue(p.pairs[i][1]), s.vm.ToValue(p.pairs[i][0]), call.This)
 		}
 		return goja.Undefined()
 	})

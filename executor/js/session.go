@@ -25,12 +25,13 @@ type session struct {
 	call   worker.Call
 	broker worker.Broker
 
-	vm      *goja.Runtime
-	native  intrinsics
-	timers  timerQueue
-	prog    *program
-	guarded int          // nesting of guarded built-ins
-	params  *goja.Object // class URLSearchParams, once it is made
+	vm     *goja.Runtime
+	native intrinsics
+	timers timerQueue
+	prog   *program
+	joins  int          // nesting of Array.prototype.join
+	nested int          // nesting of calls that re-enter the engine
+	params *goja.Object // class URLSearchParams, once it is made
 
 	used    atomic.Int64 // statements charged
 	stopped atomic.Pointer[worker.Failure]
@@ -128,7 +129,7 @@ func (s *session) execute() ([]byte, *worker.Failure) {
 	s.prog = prog
 	s.vm.SetParserOptions(parser.WithDisableSourceMaps)
 	s.vm.SetMaxCallStackSize(maxCallStack)
-	s.native.capture(s.vm)
+	s.native.capture(s)
 	if f := s.guardedCall(s.install); f != nil {
 		return nil, f
 	}
@@ -172,9 +173,7 @@ func (s *session) settle(promise *goja.Promise) ([]byte, *worker.Failure) {
 				Message: "the code awaits a promise that nothing can settle any more"}
 		}
 		if f := s.guardedCall(func() {
-			if _, err := callback(goja.Undefined(), args...); err != nil {
-				panic(err)
-			}
+			callback(goja.Undefined(), args...)
 		}); f != nil {
 			return nil, f
 		}
@@ -215,10 +214,14 @@ func (s *session) uncatchable(err error) *worker.Failure {
 		return f
 	}
 	if _, ok := err.(*goja.StackOverflowError); ok {
-		return &worker.Failure{Code: string(fault.ResourceLimit), Reason: "stack",
-			Message: fmt.Sprintf("the calls nest deeper than %d; look for a recursion without an end", maxCallStack)}
+		return stackFailure()
 	}
 	return interrupted("interrupted", "the call was interrupted")
+}
+
+func stackFailure() *worker.Failure {
+	return &worker.Failure{Code: string(fault.ResourceLimit), Reason: "stack",
+		Message: fmt.Sprintf("the calls nest deeper than %d; look for a recursion without an end", maxCallStack)}
 }
 
 // do asks the broker for one effect. After the end of the call, and for an

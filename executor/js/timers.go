@@ -21,12 +21,12 @@ type timerQueue struct {
 type timer struct {
 	at    time.Time
 	id    int64
-	fn    goja.Callable
+	fn    callee
 	args  []goja.Value
 	index int
 }
 
-func (q *timerQueue) add(fn goja.Callable, delay time.Duration, args []goja.Value) int64 {
+func (q *timerQueue) add(fn callee, delay time.Duration, args []goja.Value) int64 {
 	if q.byID == nil {
 		q.byID = map[int64]*timer{}
 	}
@@ -46,7 +46,7 @@ func (q *timerQueue) remove(id int64) {
 
 // next waits for the first timer. It reports false when there is none or when
 // ctx ends first.
-func (q *timerQueue) next(ctx context.Context) (goja.Callable, []goja.Value, bool) {
+func (q *timerQueue) next(ctx context.Context) (callee, []goja.Value, bool) {
 	if len(q.items) == 0 {
 		return nil, nil, false
 	}
@@ -66,7 +66,7 @@ func (q *timerQueue) next(ctx context.Context) (goja.Callable, []goja.Value, boo
 
 func (s *session) installTimers() {
 	s.globalFunc("setTimeout", func(call goja.FunctionCall) goja.Value {
-		fn, ok := goja.AssertFunction(call.Argument(0))
+		fn, ok := s.callable(call.Argument(0))
 		if !ok {
 			s.throwError("TypeError", "setTimeout needs a function; code in a string is not run")
 		}
@@ -89,25 +89,6 @@ func (s *session) installTimers() {
 	})
 	s.globalFunc("clearTimeout", func(call goja.FunctionCall) goja.Value {
 		s.timers.remove(call.Argument(0).ToInteger())
-		return goja.Undefined()
-	})
-	s.globalFunc("queueMicrotask", func(call goja.FunctionCall) goja.Value {
-		fn, ok := goja.AssertFunction(call.Argument(0))
-		if !ok {
-			s.throwError("TypeError", "queueMicrotask needs a function")
-		}
-		p, resolve, _ := s.vm.NewPromise()
-		then := s.vm.ToValue(func(goja.FunctionCall) goja.Value {
-			if _, err := fn(goja.Undefined()); err != nil {
-				panic(err)
-			}
-			return goja.Undefined()
-		})
-		_, err := s.native.promiseThen(s.vm.ToValue(p), then)
-		if err != nil {
-			panic(err)
-		}
-		_ = resolve(goja.Undefined())
 		return goja.Undefined()
 	})
 }
