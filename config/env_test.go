@@ -80,6 +80,10 @@ func TestVariables(t *testing.T) {
 
 func TestHome(t *testing.T) {
 	user := func() (string, error) { return "/u", nil }
+	data, err := filepath.Abs(filepath.FromSlash("/x"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := map[string]struct {
 		flag   string
 		env    []string
@@ -87,11 +91,11 @@ func TestHome(t *testing.T) {
 		want   string
 	}{
 		"flag":            {"/f", []string{"TOOLWARRANT_HOME=/e"}, "linux", "/f"},
-		"variable":        {"", []string{"TOOLWARRANT_HOME=/e", "XDG_DATA_HOME=/x"}, "linux", "/e"},
-		"xdg":             {"", []string{"TOOLWARRANT_HOME=", "XDG_DATA_HOME=/x"}, "linux", "/x/toolwarrant"},
+		"variable":        {"", []string{"TOOLWARRANT_HOME=/e", "XDG_DATA_HOME=" + data}, "linux", "/e"},
+		"xdg":             {"", []string{"TOOLWARRANT_HOME=", "XDG_DATA_HOME=" + data}, "linux", "/x/toolwarrant"},
 		"xdg is relative": {"", []string{"XDG_DATA_HOME=x"}, "linux", "/u/.local/share/toolwarrant"},
 		"linux":           {"", nil, "linux", "/u/.local/share/toolwarrant"},
-		"darwin":          {"", []string{"XDG_DATA_HOME=/x"}, "darwin", "/u/Library/Application Support/toolwarrant"},
+		"darwin":          {"", []string{"XDG_DATA_HOME=" + data}, "darwin", "/u/Library/Application Support/toolwarrant"},
 		"windows":         {"", []string{"LocalAppData=/l"}, "windows", "/l/toolwarrant"},
 		"windows without": {"", nil, "windows", "/u/AppData/Local/toolwarrant"},
 	}
@@ -107,6 +111,6 @@ func TestHome(t *testing.T) {
 	if got, err := Home("rel", nil); err != nil || !filepath.IsAbs(got) {
 		t.Errorf("Home(rel) = %q, %v; want an absolute path", got, err)
 	}
-	_, err := home("", nil, "linux", func() (string, error) { return "", filepath.ErrBadPattern })
+	_, err = home("", nil, "linux", func() (string, error) { return "", filepath.ErrBadPattern })
 	check(t, err, "", failure{"no-home", "", 0, 0, "--home"})
 }

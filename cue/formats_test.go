@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,19 +22,23 @@ import (
 
 // pkg is the CUE package as it is embedded.
 var pkg = sync.OnceValues(func() (cue.Value, error) {
+	root, err := filepath.Abs(string(filepath.Separator) + "formats")
+	if err != nil {
+		return cue.Value{}, err
+	}
 	overlay := map[string]load.Source{}
-	err := fs.WalkDir(formats.FS, ".", func(p string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(formats.FS, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := fs.ReadFile(formats.FS, p)
-		overlay[path.Join("/formats", p)] = load.FromBytes(content)
+		overlay[filepath.Join(root, filepath.FromSlash(p))] = load.FromBytes(content)
 		return err
 	})
 	if err != nil {
 		return cue.Value{}, err
 	}
-	insts := load.Instances([]string{"."}, &load.Config{Dir: "/formats", ModuleRoot: "/formats", Overlay: overlay})
+	insts := load.Instances([]string{"."}, &load.Config{Dir: root, ModuleRoot: root, Overlay: overlay})
 	if insts[0].Err != nil {
 		return cue.Value{}, insts[0].Err
 	}

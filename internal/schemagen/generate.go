@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
+	"path/filepath"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
@@ -57,14 +57,17 @@ func Generate(sources fs.FS) (map[string][]byte, error) {
 // buildPackage builds the CUE package in the root folder of sources. It reads
 // nothing else: the sources lie over the disk at a path of their own.
 func buildPackage(sources fs.FS) (cue.Value, error) {
-	const root = "/cue"
+	root, err := filepath.Abs(string(filepath.Separator) + "cue")
+	if err != nil {
+		return cue.Value{}, err
+	}
 	overlay := map[string]load.Source{}
-	err := fs.WalkDir(sources, ".", func(p string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(sources, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := fs.ReadFile(sources, p)
-		overlay[path.Join(root, p)] = load.FromBytes(content)
+		overlay[filepath.Join(root, filepath.FromSlash(p))] = load.FromBytes(content)
 		return err
 	})
 	if err != nil {
