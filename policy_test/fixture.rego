@@ -57,7 +57,7 @@ plain_tool := {
 	"specDigest": "sha256:00",
 	"sandboxOverrides": no_overrides,
 	"humanInTheLoop": {},
-	"params": ["x"],
+	"params": {"x"},
 	"maskParams": set(),
 	"placeholders": set(),
 	"manifestEnv": set(),

@@ -60,9 +60,9 @@ func TestActivationRefuses(t *testing.T) {
 		{"a failing test", "policy-tests-failed", "test_no", map[string]string{"policy_test/x_test.rego": "package x_test\nimport rego.v2\ntest_no if false"}},
 		{"a weaker default", "policy-tests-failed", "hitl", map[string]string{"rego/data.json": strings.Replace(data, `"defaultFrom": "L1"`, `"defaultFrom": "L5"`, 1)}},
 		{"visible reads the time", "policy-compile", "input.now", map[string]string{
-			"rego/access/access.rego": strings.Replace(access, "visible := count(_hiding) == 0", "visible if {\n\tcount(_hiding) == 0\n\t_late\n}\n\n_late if input.now > \"2026\"", 1)}},
+			"rego/access/access.rego": strings.Replace(access, "visible := count(hidden) == 0", "visible if {\n\tcount(hidden) == 0\n\t_late\n}\n\n_late if input.now > \"2026\"", 1)}},
 		{"visible reads all input", "policy-compile", "reads input", map[string]string{
-			"rego/access/access.rego": strings.Replace(access, "visible := count(_hiding) == 0", "visible if {\n\tcount(_hiding) == 0\n\tx := input\n\tx.now > \"2026\"\n}", 1)}},
+			"rego/access/access.rego": strings.Replace(access, "visible := count(hidden) == 0", "visible if {\n\tcount(hidden) == 0\n\tx := input\n\tx.now > \"2026\"\n}", 1)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := New(context.Background(), Options{Policy: policyFolder(t, tt.changes)})

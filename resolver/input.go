@@ -39,14 +39,6 @@ func set(values []string) *ast.Term {
 	return ast.SetTerm(ts...)
 }
 
-func array(values []string) *ast.Term {
-	ts := make([]*ast.Term, len(values))
-	for i, v := range values {
-		ts[i] = stringTerm(v)
-	}
-	return ast.ArrayTerm(ts...)
-}
-
 func ports(values []int) *ast.Term {
 	ts := make([]*ast.Term, len(values))
 	for i, v := range values {
@@ -166,7 +158,7 @@ func toolTerm(tool Tool, digest string, base string) *ast.Term {
 	for i, p := range s.Params {
 		params[i] = p.Name
 	}
-	t.add("params", array(params))
+	t.add("params", set(params))
 	t.add("maskParams", set(maskParams(s, params)))
 	t.add("placeholders", set(s.Placeholders()))
 	t.add("manifestEnv", set(tool.ManifestEnv))

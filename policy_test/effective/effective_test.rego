@@ -98,9 +98,9 @@ test_hosts_unite_in_allowlist_mode_only[note] if {
 }
 
 test_ceilings_hold if {
-	policy := effective.policy with input as fixture.folded(fixture.plain, {"timeoutSeconds": 9999, "maxLogLines": 5})
-	policy.timeoutSeconds == 300
-	policy.maxLogLines == 5
+	chain := effective.chain with input as fixture.chained([{"timeoutSeconds": 9999, "maxLogLines": 5}])
+	chain.timeoutSeconds == 300
+	chain.maxLogLines == 5
 }
 
 test_chain_without_profiles_is_the_baseline if {

@@ -14,7 +14,7 @@ test_mask[note] if {
 		"escaped": [{"a/b~c"}, [], {"/a~1b~0c"}],
 		"not a parameter": [{"other"}, ["another"], set()],
 	}
-	tested := fixture.tool({"params": ["x", "pin", "a/b~c"], "maskParams": tc[0]})
+	tested := fixture.tool({"params": {"x", "pin", "a/b~c"}, "maskParams": tc[0]})
 	mask := log.mask with input as tested with data.toolwarrant.settings.log.maskParams as tc[1]
 	mask == tc[2]
 }

@@ -110,58 +110,93 @@ test_removed_denies[note] if {
 	result == {"level": tc.level, "ids": tc.ids}
 }
 
-test_added_allows[class] if {
-	some class, tc in {
-		"java.lang.*": {"level": "L0", "id": null},
-		"java.lang.System": {"level": "L5", "id": "allow-critical"},
-		"java.lang.Runtime": {"level": "L5", "id": "allow-critical"},
-		"java.lang.Process": {"level": "L5", "id": "allow-critical"},
-		"java.lang.ProcessHandle": {"level": "L5", "id": "allow-critical"},
-		"java.lang.ProcessBuilder": {"level": "L5", "id": "allow-critical"},
-		"java.io.FileWriter": {"level": "L5", "id": "allow-file-write"},
-		"java.io.FileOutputStream": {"level": "L5", "id": "allow-file-write"},
-		"java.io.RandomAccessFile": {"level": "L5", "id": "allow-file-write"},
-		"java.nio.channels.FileChannel": {"level": "L5", "id": "allow-file-write"},
-		"java.lang.Class": {"level": "L4", "id": "allow-reflection"},
-		"java.lang.reflect.Method": {"level": "L4", "id": "allow-reflection"},
-		"java.lang.invoke.MethodHandles": {"level": "L4", "id": "allow-reflection"},
-		"java.lang.reflect.*": {"level": "L4", "id": "allow-reflection"},
-		"java.net.http.HttpClient": {"level": "L4", "id": "allow-network"},
-		"java.net.http.*": {"level": "L4", "id": "allow-network"},
-		"java.net.Socket": {"level": "L4", "id": "allow-network"},
-		"java.net.URL": {"level": "L4", "id": "allow-network"},
-		"java.net.URLConnection": {"level": "L4", "id": "allow-network"},
-		"java.net.HttpURLConnection": {"level": "L4", "id": "allow-network"},
-		"java.nio.channels.SocketChannel": {"level": "L4", "id": "allow-network"},
-		"javax.net.ssl.SSLContext": {"level": "L4", "id": "allow-network"},
-		"org.jsoup.Jsoup": {"level": "L4", "id": "allow-network"},
-		"java.io.File": {"level": "L4", "id": "allow-file-read"},
-		"java.io.FileReader": {"level": "L4", "id": "allow-file-read"},
-		"java.io.FileInputStream": {"level": "L4", "id": "allow-file-read"},
-		"java.nio.file.Files": {"level": "L4", "id": "allow-file-read"},
-		"java.nio.file.Path": {"level": "L4", "id": "allow-file-read"},
-		"java.nio.file.Paths": {"level": "L4", "id": "allow-file-read"},
-		"java.io.Filer": {"level": "L3", "id": "allow-other"},
-		"com.example.Thing": {"level": "L3", "id": "allow-other"},
-		"com.example.*": {"level": "L3", "id": "allow-other"},
-		"java.io.*": {"level": "L5", "id": "allow-file-write"},
-		"java.nio.*": {"level": "L5", "id": "allow-file-write"},
-		"java.nio.channels.*": {"level": "L5", "id": "allow-file-write"},
-		"java.nio.file.*": {"level": "L4", "id": "allow-file-read"},
-		"java.net.*": {"level": "L4", "id": "allow-network"},
-		"java.*": {"level": "L5", "id": "allow-critical"},
-		"javax.*": {"level": "L4", "id": "allow-network"},
-		"org.*": {"level": "L4", "id": "allow-network"},
+test_critical_classes_allowed[class] if {
+	some class in {
+		"java.lang.System",
+		"java.lang.Runtime",
+		"java.lang.Process",
+		"java.lang.ProcessHandle",
+		"java.lang.ProcessBuilder",
 	}
-	tested := fixture.overriding({"addAllowClasses": {class}})
-	result := {"level": risk.level, "ids": {s.id | some s in risk.signals}} with input as tested
-	result.level == tc.level
-	_named(result.ids, tc.id)
+	_scores(class, "L5", "allow-critical")
 }
 
-_named(ids, null) if count(ids) == 0
+test_file_writing_classes_allowed[class] if {
+	some class in {
+		"java.io.FileWriter",
+		"java.io.FileOutputStream",
+		"java.io.RandomAccessFile",
+		"java.nio.channels.FileChannel",
+	}
+	_scores(class, "L5", "allow-file-write")
+}
 
-_named(ids, id) if id in ids
+test_reflection_classes_allowed[class] if {
+	some class in {
+		"java.lang.Class",
+		"java.lang.reflect.Method",
+		"java.lang.invoke.MethodHandles",
+		"java.lang.reflect.*",
+	}
+	_scores(class, "L4", "allow-reflection")
+}
+
+test_network_classes_allowed[class] if {
+	some class in {
+		"java.net.http.HttpClient",
+		"java.net.http.*",
+		"java.net.Socket",
+		"java.net.URL",
+		"java.net.URLConnection",
+		"java.net.HttpURLConnection",
+		"java.nio.channels.SocketChannel",
+		"javax.net.ssl.SSLContext",
+		"org.jsoup.Jsoup",
+	}
+	_scores(class, "L4", "allow-network")
+}
+
+test_file_reading_classes_allowed[class] if {
+	some class in {
+		"java.io.File",
+		"java.io.FileReader",
+		"java.io.FileInputStream",
+		"java.nio.file.Files",
+		"java.nio.file.Path",
+		"java.nio.file.Paths",
+	}
+	_scores(class, "L4", "allow-file-read")
+}
+
+test_other_classes_allowed[class] if {
+	some class in {"java.io.Filer", "com.example.Thing", "com.example.*"}
+	_scores(class, "L3", "allow-other")
+}
+
+test_wildcards_score_as_their_worst_member[class] if {
+	some class, tc in {
+		"java.io.*": ["L5", "allow-file-write"],
+		"java.nio.*": ["L5", "allow-file-write"],
+		"java.nio.channels.*": ["L5", "allow-file-write"],
+		"java.nio.file.*": ["L4", "allow-file-read"],
+		"java.net.*": ["L4", "allow-network"],
+		"java.*": ["L5", "allow-critical"],
+		"javax.*": ["L4", "allow-network"],
+		"org.*": ["L4", "allow-network"],
+	}
+	_scores(class, tc[0], tc[1])
+}
+
+test_an_allow_of_the_baseline_is_no_signal if {
+	risk.signals == set() with input as fixture.overriding({"addAllowClasses": {"java.lang.*"}})
+}
+
+_scores(class, level, id) if {
+	tested := fixture.overriding({"addAllowClasses": {class}})
+	result := {"level": risk.level, "ids": {s.id | some s in risk.signals}} with input as tested
+	result.level == level
+	id in result.ids
+}
 
 test_message_names_the_cause if {
 	messages := {s.message | some s in risk.signals} with input as fixture.overriding({

@@ -16,7 +16,7 @@ import data.toolwarrant.risk
 # entrypoint: true
 # labels:
 #   id: access-visible
-visible := count(_hiding) == 0
+visible := count(hidden) == 0
 
 # METADATA
 # title: The caller may call the tool
@@ -25,37 +25,40 @@ visible := count(_hiding) == 0
 callable := count(reasons) == 0
 
 # METADATA
-# title: Why the tool may not be called
+# title: Rules that hide the tool from the caller
+# description: A rule hides unless it says that it only denies.
 # labels:
-#   id: access-reasons
-reasons := _hiding | _denying
-
-# METADATA
-# title: A rule hides the tool
-# labels:
-#   id: access-hide
-_hiding contains _reason(rule) if {
+#   id: access-hidden
+hidden contains _reason(rule) if {
 	some rule in data.toolwarrant.settings.access.rules
 	object.get(rule, "effect", "hide") != "deny"
 	_applies(rule)
 }
 
 # METADATA
-# title: A rule denies the call
+# title: Why the tool may not be called
+# description: What is hidden is denied as well, from every origin.
 # labels:
-#   id: access-deny
-_denying contains _reason(rule) if {
+#   id: access-reasons
+reasons contains _reason(rule) if {
 	some rule in data.toolwarrant.settings.access.rules
-	rule.effect == "deny"
 	_applies(rule)
-	_any(rule, "origins", {input.call.origin})
+	_in_scope(rule)
 }
+
+# METADATA
+# title: A rule holds for the origin of the call
+# labels:
+#   id: access-in-scope
+_in_scope(rule) if object.get(rule, "effect", "hide") != "deny"
+
+_in_scope(rule) if _any(rule, "origins", {input.call.origin})
 
 # METADATA
 # title: The level is above what may be called
 # labels:
 #   id: max-risk-level
-_denying contains {
+reasons contains {
 	"id": "max-risk-level",
 	"message": sprintf("the tool is %s, and nothing above %s may be called here", [
 		risk.level,

@@ -23,12 +23,18 @@ chain := {
 	},
 	"fileRead": _nearest("fileRead"),
 	"fileWrite": _nearest("fileWrite"),
-	"maxStatements": _nearest("maxStatements"),
-	"timeoutSeconds": _nearest("timeoutSeconds"),
-	"maxMemoryBytes": _nearest("maxMemoryBytes"),
-	"maxOutputBytes": _nearest("maxOutputBytes"),
-	"maxLogLines": _nearest("maxLogLines"),
+	"maxStatements": _limit("maxStatements"),
+	"timeoutSeconds": _limit("timeoutSeconds"),
+	"maxMemoryBytes": _limit("maxMemoryBytes"),
+	"maxOutputBytes": _limit("maxOutputBytes"),
+	"maxLogLines": _limit("maxLogLines"),
 }
+
+# METADATA
+# title: The nearest limit, never above the ceiling of the operator
+# labels:
+#   id: effective-limit
+_limit(field) := min({_nearest(field), data.toolwarrant.settings.limits.ceilings[field]})
 
 # METADATA
 # title: Layers from the baseline to the leaf

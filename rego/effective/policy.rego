@@ -35,11 +35,11 @@ folded := {
 		"basePath": base_path,
 	},
 	"env": env,
-	"maxStatements": min({input.folded.maxStatements, data.toolwarrant.settings.limits.ceilings.maxStatements}),
-	"timeoutSeconds": min({input.folded.timeoutSeconds, data.toolwarrant.settings.limits.ceilings.timeoutSeconds}),
-	"maxMemoryBytes": min({input.folded.maxMemoryBytes, data.toolwarrant.settings.limits.ceilings.maxMemoryBytes}),
-	"maxOutputBytes": min({input.folded.maxOutputBytes, data.toolwarrant.settings.limits.ceilings.maxOutputBytes}),
-	"maxLogLines": min({input.folded.maxLogLines, data.toolwarrant.settings.limits.ceilings.maxLogLines}),
+	"maxStatements": input.folded.maxStatements,
+	"timeoutSeconds": input.folded.timeoutSeconds,
+	"maxMemoryBytes": input.folded.maxMemoryBytes,
+	"maxOutputBytes": input.folded.maxOutputBytes,
+	"maxLogLines": input.folded.maxLogLines,
 }
 
 # METADATA

@@ -65,6 +65,7 @@ violations contains {
 	"pointer": "/sandboxOverrides/fsBasePath",
 	"value": base_path,
 } if {
+	input.tool.sandboxOverrides.fsBasePath
 	not base_inside
 }
 

@@ -12,15 +12,8 @@ import rego.v2
 # title: Arguments that the operator or the author masks
 # labels:
 #   id: log-mask
-mask contains concat("/", ["", replace(replace(name, "~", "~0"), "/", "~1")]) if {
-	some name in input.tool.params
-	_masked(name)
+mask := {pointer |
+	listed := input.tool.maskParams | {name | some name in data.toolwarrant.settings.log.maskParams}
+	some name in (input.tool.params & listed)
+	pointer := concat("", ["/", replace(replace(name, "~", "~0"), "/", "~1")])
 }
-
-# METADATA
-# title: A parameter is on the list of the operator or of the document
-# labels:
-#   id: log-masked
-_masked(name) if name in data.toolwarrant.settings.log.maskParams
-
-_masked(name) if name in input.tool.maskParams

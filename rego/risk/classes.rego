@@ -9,37 +9,26 @@ import rego.v2
 import data.toolwarrant.effective
 
 # METADATA
-# title: A pattern could cover a class of a kind
-# labels:
-#   id: risk-covers
-covers(pattern, kind) if pattern in data.toolwarrant.settings.classes[kind].exact
-
-covers(pattern, kind) if strings.any_prefix_match(pattern, data.toolwarrant.settings.classes[kind].prefix)
-
-covers(pattern, kind) if {
-	endswith(pattern, "*")
-	strings.any_prefix_match(data.toolwarrant.settings.classes[kind].exact, trim_suffix(pattern, "*"))
-}
-
-covers(pattern, kind) if {
-	endswith(pattern, "*")
-	strings.any_prefix_match(data.toolwarrant.settings.classes[kind].prefix, trim_suffix(pattern, "*"))
-}
-
-# METADATA
 # title: Patterns of a set that could cover a class of a kind
 # labels:
 #   id: risk-of-kind
-of_kind(patterns, kind) := {pattern |
-	some pattern in patterns
-	covers(pattern, kind)
+of_kind(patterns, kind) := union({named, beginning, covering}) if {
+	listed := data.toolwarrant.settings.classes[kind]
+	named := {pattern | some pattern in patterns; pattern in listed.exact}
+	beginning := {pattern | some pattern in patterns; strings.any_prefix_match(pattern, listed.prefix)}
+	every_name := array.concat(listed.exact, listed.prefix)
+	covering := {pattern |
+		some pattern in patterns
+		endswith(pattern, "*")
+		strings.any_prefix_match(every_name, trim_suffix(pattern, "*"))
+	}
 }
 
 # METADATA
 # title: Added allows by kind
 # labels:
 #   id: risk-added-kinds
-added_kinds[kind] := patterns if {
+added_kinds := {kind: patterns |
 	count(effective.added_allows) > 0
 	some kind, _ in data.toolwarrant.settings.classes
 	patterns := of_kind(effective.added_allows, kind)

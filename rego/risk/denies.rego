@@ -11,7 +11,7 @@ import data.toolwarrant.effective
 # title: A few denies lifted
 # labels:
 #   id: deny-removed
-detected["deny-removed"] := effective.removed_denies if {
+signals contains _signal("deny-removed", effective.removed_denies) if {
 	count(effective.removed_denies) > 0
 	count(effective.removed_denies) < data.toolwarrant.settings.risk.removedMany
 }
@@ -20,7 +20,7 @@ detected["deny-removed"] := effective.removed_denies if {
 # title: Many denies lifted
 # labels:
 #   id: deny-removed-many
-detected["deny-removed-many"] := effective.removed_denies if {
+signals contains _signal("deny-removed-many", effective.removed_denies) if {
 	count(effective.removed_denies) >= data.toolwarrant.settings.risk.removedMany
 }
 
@@ -28,19 +28,19 @@ detected["deny-removed-many"] := effective.removed_denies if {
 # title: A deny on reflection lifted
 # labels:
 #   id: deny-removed-reflection
-detected["deny-removed-reflection"] := _removed_kinds.reflection
+signals contains _signal("deny-removed-reflection", _removed_kinds.reflection)
 
 # METADATA
 # title: A critical deny lifted
 # labels:
 #   id: deny-removed-critical
-detected["deny-removed-critical"] := _removed_kinds.critical
+signals contains _signal("deny-removed-critical", _removed_kinds.critical)
 
 # METADATA
 # title: Lifted denies by kind
 # labels:
 #   id: risk-removed-kinds
-_removed_kinds[kind] := patterns if {
+_removed_kinds := {kind: patterns |
 	count(effective.removed_denies) > 0
 	some kind in {"critical", "reflection"}
 	patterns := of_kind(effective.removed_denies, kind)

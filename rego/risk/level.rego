@@ -2,7 +2,8 @@
 # title: Risk level
 # description: |
 #   Safe Tool Spec section 10.6: the highest level of all signals, L0 without
-#   any. Levels and messages of the signals are settings.
+#   any. Each signal is one rule of this package; its level and message are
+#   settings.
 package toolwarrant.risk
 
 import rego.v2
@@ -15,21 +16,19 @@ import rego.v2
 level := max({"L0"} | {signal.level | some signal in signals})
 
 # METADATA
-# title: Every reason for the level
+# title: A signal, with the names of what caused it
 # labels:
-#   id: risk-signals
-signals contains {
+#   id: risk-signal
+_signal(id, names) := {
 	"id": id,
 	"level": data.toolwarrant.settings.risk.signals[id].level,
-	"message": _message(id, names),
-} if {
-	some id, names in detected
+	"message": _message(data.toolwarrant.settings.risk.signals[id].message, names),
 }
 
 # METADATA
-# title: The message of a signal, with what caused it
+# title: The message of a signal
 # labels:
 #   id: risk-message
-_message(id, names) := data.toolwarrant.settings.risk.signals[id].message if {
+_message(text, names) := text if {
 	count(names) == 0
-} else := sprintf("%s: %s", [data.toolwarrant.settings.risk.signals[id].message, concat(", ", names)])
+} else := sprintf("%s: %s", [text, concat(", ", names)])

@@ -10,28 +10,28 @@ import data.toolwarrant.effective
 # description: Also with an empty list, of which every host is refused.
 # labels:
 #   id: network-allowlist
-detected["network-allowlist"] := effective.hosts if effective.network_mode == "allowlist"
+signals contains _signal("network-allowlist", effective.hosts) if effective.network_mode == "allowlist"
 
 # METADATA
 # title: Wildcard egress
 # labels:
 #   id: network-wildcard
-detected["network-wildcard"] := set() if "*" in effective.hosts
+signals contains _signal("network-wildcard", set()) if "*" in effective.hosts
 
 # METADATA
 # title: Private addresses
 # labels:
 #   id: network-private
-detected["network-private"] := effective.private_hosts if count(effective.private_hosts) > 0
+signals contains _signal("network-private", effective.private_hosts) if count(effective.private_hosts) > 0
 
 # METADATA
 # title: Egress to any public host
 # labels:
 #   id: network-strict
-detected["network-strict"] := set() if effective.network_mode == "strict"
+signals contains _signal("network-strict", set()) if effective.network_mode == "strict"
 
 # METADATA
 # title: Egress without address check
 # labels:
 #   id: network-open
-detected["network-open"] := set() if effective.network_mode == "open"
+signals contains _signal("network-open", set()) if effective.network_mode == "open"
