@@ -2,45 +2,16 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
-
-// publish does what publishing a user tool does, short of running it.
-func publish(c *Catalog, name string) error {
-	ctx := context.Background()
-	tool, err := c.Lookup(ctx, name)
-	if err != nil {
-		return err
-	}
-	draft := false
-	edited, ferr := tool.Spec.Edit(spec.Patch{Draft: &draft})
-	if ferr != nil {
-		return ferr
-	}
-	if err := c.WriteSpec(ctx, tool, edited); err != nil {
-		return err
-	}
-	return c.SetPass(ctx, tool.Spec.ToolID, &Pass{PassedDigest: edited.Digest(), Mode: "live", Runtime: "test", PolicyRevision: "test"})
-}
-
-func mustPublish(t *testing.T, c *Catalog, name string) {
-	t.Helper()
-	if err := publish(c, name); err != nil {
-		t.Fatalf("publish %s: %v", name, err)
-	}
-}
 
 func reload(t *testing.T, c *Catalog) {
 	t.Helper()
@@ -153,77 +124,6 @@ func TestOperatorFolder(t *testing.T) {
 	wantFault(t, c.SetPass(context.Background(), "id-1", nil), fault.Usage, "no-home")
 }
 
-func TestNameConflicts(t *testing.T) {
-	weather := "eb35a905-4074-4589-805b-4dfd67353fb0"
-	for _, tc := range []struct {
-		name     string
-		docs     []string // files of an operator folder, in order
-		findings int
-		served   []string // of them
-	}{
-		{"a bundled name", []string{docJSON("id-1", "base64", "return 1;", false)}, 1, nil},
-		{"a bundled name in other letters", []string{docJSON("id-1", "Base64", "return 1;", false)}, 1, nil},
-		{"a bundled id", []string{docJSON(weather, "mine", "return 1;", false)}, 1, nil},
-		{"a bundled id as a name", []string{docJSON("id-1", weather, "return 1;", false)}, 1, nil},
-		{"a bundled name as an id", []string{docJSON("base64", "mine", "return 1;", false)}, 1, nil},
-		{"a bundled name in a draft", []string{docJSON("id-1", "base64", "return 1;", true)}, 1, nil},
-		{"one id twice", []string{docJSON("id-1", "a", "return 1;", false), docJSON("id-1", "b", "return 1;", false)}, 1, []string{"a"}},
-		{"one name twice", []string{docJSON("id-1", "a", "return 1;", false), docJSON("id-2", "a", "return 2;", false)}, 1, []string{"a"}},
-		{"one name in two spellings", []string{docJSON("id-1", "abc", "return 1;", false), docJSON("id-2", "ABC", "return 2;", false)}, 1, []string{"abc"}},
-		{"a draft may share a name", []string{docJSON("id-1", "a", "return 1;", true), docJSON("id-2", "a", "return 2;", false)}, 0, []string{"a"}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			dir := t.TempDir()
-			for i, doc := range tc.docs {
-				writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.json", i)), doc)
-			}
-			c := mustOpen(t, Options{Dirs: []string{dir}})
-			if got := c.Findings(); len(got) != tc.findings {
-				t.Errorf("findings: %v", got)
-			}
-			var served []string
-			for _, tool := range list(t, c) {
-				if ok, _ := c.Exposed(tool); ok && tool.Source == SourceUser {
-					served = append(served, tool.Spec.Name)
-				}
-			}
-			if diff := cmp.Diff(tc.served, served); diff != "" {
-				t.Error(diff)
-			}
-			for _, name := range []string{"base64", weather} {
-				if tool := lookup(t, c, name); tool.Source != SourceBuiltin || tool.State != StateActive {
-					t.Errorf("%s leads to the %s tool %s", name, tool.Source, tool.Path)
-				}
-			}
-			if tc.name == "a draft may share a name" && lookup(t, c, "a").Spec.ToolID != "id-2" {
-				t.Error("the name leads to the draft")
-			}
-		})
-	}
-}
-
-func TestBrokenToolIsNamedAndTheRestLoads(t *testing.T) {
-	home := t.TempDir()
-	dir := filepath.Join(home, "catalog")
-	bad := filepath.Join(dir, "bad.json")
-	writeFile(t, bad, `{"name": "bad", "code": 1}`)
-	writeFile(t, filepath.Join(dir, "cut.json"), `{"name": "cu`)
-	writeFile(t, filepath.Join(dir, "good.json"), docJSON("id-good", "good", "return 1;", true))
-	c := mustOpen(t, Options{Home: home})
-	wantState(t, c, "good", StateDraft, "says draft")
-	var files []string
-	for _, f := range c.Findings() {
-		files = append(files, filepath.Base(f.File))
-	}
-	slices.Sort(files)
-	if diff := cmp.Diff([]string{"bad.json", "cut.json"}, slices.Compact(files)); diff != "" {
-		t.Error(diff)
-	}
-	writeFile(t, bad, docJSON("id-bad", "bad", "return 1;", true))
-	reload(t, c)
-	wantState(t, c, "bad", StateDraft, "says draft")
-}
-
 func TestMissingRequirements(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "env.json"), docJSON("id-env", "needsKey", "return 1;", false, `,"staticVariables":[{"key":"${API_KEY}"}]`))
@@ -253,68 +153,6 @@ func TestMissingRequirements(t *testing.T) {
 	}
 	if lookup(t, c, "base64").State != StateActive {
 		t.Error("a tool without placeholders was asked for some")
-	}
-}
-
-func TestWriteSpecLeavesWhatSomebodyElseChanged(t *testing.T) {
-	home := t.TempDir()
-	file := filepath.Join(home, "catalog", "mine.json")
-	writeFile(t, file, docJSON("id-mine", "mine", "return 1;", true))
-	c := mustOpen(t, Options{Home: home})
-	tool := lookup(t, c, "mine")
-	draft := false
-	edited, ferr := tool.Spec.Edit(spec.Patch{Draft: &draft})
-	if ferr != nil {
-		t.Fatal(ferr)
-	}
-	changed := docJSON("id-mine", "mine", "return 99;", true)
-	writeFile(t, file, changed)
-	err := c.WriteSpec(context.Background(), tool, edited)
-	wantFault(t, err, fault.LocalPassFailed, "changed-on-disk", file)
-	if got, _ := os.ReadFile(file); string(got) != changed {
-		t.Error("the change of somebody else was lost")
-	}
-}
-
-// Publishing members of one bundle file, and folders, in any order keeps all
-// of them, also from several catalogs at once.
-func TestConcurrentPublishing(t *testing.T) {
-	home := t.TempDir()
-	dir := filepath.Join(home, "catalog")
-	var names, members []string
-	for i := range 4 {
-		name := fmt.Sprintf("member%d", i)
-		names, members = append(names, name), append(members, docJSON("id-"+name, name, "return 1;", true))
-	}
-	writeFile(t, filepath.Join(dir, "bundle.json"), "["+strings.Join(members, ",")+"]")
-	for i := range 4 {
-		name := fmt.Sprintf("folder%d", i)
-		names = append(names, name)
-		writeFile(t, filepath.Join(dir, name, "spec.json"), fmt.Sprintf(`{"toolId":"id-%s","name":%q,"description":"x","params":[],"codeType":"Javascript","draft":true,"x-note":[1,  2]}`, name, name))
-		writeFile(t, filepath.Join(dir, name, "action.js"), "return 1;\n")
-	}
-	var wg sync.WaitGroup
-	for _, name := range names {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			c, err := Open(context.Background(), Options{Home: home})
-			if err == nil {
-				err = publish(c, name)
-			}
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}()
-	}
-	wg.Wait()
-	c := mustOpen(t, Options{Home: home})
-	for _, name := range names {
-		wantState(t, c, name, StateActive, "")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "folder0", "spec.json"))
-	if err != nil || !strings.Contains(string(raw), `"x-note":[1,  2]`) {
-		t.Errorf("unknown members were not kept: %s, %v", raw, err)
 	}
 }
 
@@ -363,39 +201,6 @@ func TestRevision(t *testing.T) {
 	writeFile(t, filepath.Join(home, "catalog", "mine.json"), docJSON("id-mine", "mine", "return 2;", true))
 	reload(t, c)
 	step("edit")
-}
-
-// Readers see whole snapshots while others reload and change.
-func TestReadersDuringReload(t *testing.T) {
-	home := t.TempDir()
-	writeFile(t, filepath.Join(home, "catalog", "mine.json"), docJSON("id-mine", "mine", "return 1;", false))
-	c := mustOpen(t, Options{Home: home, Missing: func(*Tool) []string { return nil }})
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for range 200 {
-				tools, err := c.List(ctx)
-				if err != nil || len(tools) != 13 {
-					t.Errorf("List: %d tools, %v", len(tools), err)
-					return
-				}
-				for _, tool := range tools {
-					c.Exposed(tool)
-				}
-				_ = c.Revision()
-			}
-		}()
-	}
-	tool := lookup(t, c, "mine")
-	for range 20 {
-		reload(t, c)
-		setPass(t, c, tool, "")
-	}
-	wg.Wait()
 }
 
 func BenchmarkLookup(b *testing.B) {

@@ -1,0 +1,81 @@
+package catalog
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestNameConflicts(t *testing.T) {
+	weather := "eb35a905-4074-4589-805b-4dfd67353fb0"
+	for _, tc := range []struct {
+		name     string
+		docs     []string // files of an operator folder, in order
+		findings int
+		served   []string // of them
+	}{
+		{"a bundled name", []string{docJSON("id-1", "base64", "return 1;", false)}, 1, nil},
+		{"a bundled name in other letters", []string{docJSON("id-1", "Base64", "return 1;", false)}, 1, nil},
+		{"a bundled id", []string{docJSON(weather, "mine", "return 1;", false)}, 1, nil},
+		{"a bundled id as a name", []string{docJSON("id-1", weather, "return 1;", false)}, 1, nil},
+		{"a bundled name as an id", []string{docJSON("base64", "mine", "return 1;", false)}, 1, nil},
+		{"a bundled name in a draft", []string{docJSON("id-1", "base64", "return 1;", true)}, 1, nil},
+		{"one id twice", []string{docJSON("id-1", "a", "return 1;", false), docJSON("id-1", "b", "return 1;", false)}, 1, []string{"a"}},
+		{"one name twice", []string{docJSON("id-1", "a", "return 1;", false), docJSON("id-2", "a", "return 2;", false)}, 1, []string{"a"}},
+		{"one name in two spellings", []string{docJSON("id-1", "abc", "return 1;", false), docJSON("id-2", "ABC", "return 2;", false)}, 1, []string{"abc"}},
+		{"a draft may share a name", []string{docJSON("id-1", "a", "return 1;", true), docJSON("id-2", "a", "return 2;", false)}, 0, []string{"a"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for i, doc := range tc.docs {
+				writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.json", i)), doc)
+			}
+			c := mustOpen(t, Options{Dirs: []string{dir}})
+			if got := c.Findings(); len(got) != tc.findings {
+				t.Errorf("findings: %v", got)
+			}
+			var served []string
+			for _, tool := range list(t, c) {
+				if ok, _ := c.Exposed(tool); ok && tool.Source == SourceUser {
+					served = append(served, tool.Spec.Name)
+				}
+			}
+			if diff := cmp.Diff(tc.served, served); diff != "" {
+				t.Error(diff)
+			}
+			for _, name := range []string{"base64", weather} {
+				if tool := lookup(t, c, name); tool.Source != SourceBuiltin || tool.State != StateActive {
+					t.Errorf("%s leads to the %s tool %s", name, tool.Source, tool.Path)
+				}
+			}
+			if tc.name == "a draft may share a name" && lookup(t, c, "a").Spec.ToolID != "id-2" {
+				t.Error("the name leads to the draft")
+			}
+		})
+	}
+}
+
+func TestBrokenToolIsNamedAndTheRestLoads(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, "catalog")
+	bad := filepath.Join(dir, "bad.json")
+	writeFile(t, bad, `{"name": "bad", "code": 1}`)
+	writeFile(t, filepath.Join(dir, "cut.json"), `{"name": "cu`)
+	writeFile(t, filepath.Join(dir, "good.json"), docJSON("id-good", "good", "return 1;", true))
+	c := mustOpen(t, Options{Home: home})
+	wantState(t, c, "good", StateDraft, "says draft")
+	var files []string
+	for _, f := range c.Findings() {
+		files = append(files, filepath.Base(f.File))
+	}
+	slices.Sort(files)
+	if diff := cmp.Diff([]string{"bad.json", "cut.json"}, slices.Compact(files)); diff != "" {
+		t.Error(diff)
+	}
+	writeFile(t, bad, docJSON("id-bad", "bad", "return 1;", true))
+	reload(t, c)
+	wantState(t, c, "bad", StateDraft, "says draft")
+}
