@@ -24,8 +24,8 @@
   // Patterns that the engine would silently get wrong are refused.
   const NativeRegExp = RegExp;
   const isObject = (x) => x !== null && typeof x === "object";
-  const check = (args) => {
-    let [pattern, flags] = args;
+  const construct = Reflect.construct;
+  const check = (pattern, flags) => {
     if (isObject(pattern) && pattern instanceof NativeRegExp) {
       flags = flags === undefined ? pattern.flags : flags;
       pattern = pattern.source;
@@ -35,17 +35,14 @@
     checkPattern(pattern, flags);
     return [pattern, flags];
   };
-  const Guarded = new Proxy(NativeRegExp, {
-    // The engine splits fast only while the species is its own constructor.
-    get(target, key, receiver) { return key === Symbol.species ? target : Reflect.get(target, key, receiver); },
-    apply(target, self, args) {
-      if (isObject(args[0]) && args[1] === undefined && args[0] instanceof NativeRegExp && args[0].constructor === Guarded) return args[0];
-      return new NativeRegExp(...check(args));
-    },
-    construct(target, args, newTarget) {
-      return Reflect.construct(target, check(args), newTarget === Guarded ? NativeRegExp : newTarget);
-    },
-  });
+  function Guarded(pattern, flags) {
+    if (new.target === undefined && flags === undefined && isObject(pattern) && pattern instanceof NativeRegExp && pattern.constructor === Guarded) return pattern;
+    return construct(NativeRegExp, check(pattern, flags), new.target === undefined || new.target === Guarded ? NativeRegExp : new.target);
+  }
+  defineProperty(Guarded, "name", { value: "RegExp" });
+  defineProperty(Guarded, "prototype", { value: NativeRegExp.prototype, writable: false });
+  // The engine splits fast only while the species is its own constructor.
+  defineProperty(Guarded, Symbol.species, { get() { return this === Guarded ? NativeRegExp : this; }, configurable: true });
   define(global, "RegExp", Guarded);
   define(NativeRegExp.prototype, "constructor", Guarded);
 
