@@ -70,9 +70,22 @@ func byCUE(t *testing.T, def string, doc []byte) error {
 	return schema.Unify(schema.Context().BuildExpr(expr)).Validate(cue.Concrete(true))
 }
 
-// schemaOf gives the generated schema of a definition, compiled, or nil when
-// there is none or it is looser on purpose.
+// compiled keeps the schemas of schemaOf by definition.
+var compiled sync.Map
+
+// schemaOf gives the generated schema of a definition, or nil when there is
+// none or it is looser on purpose.
 func schemaOf(t *testing.T, def string) *jsonschema.Schema {
+	t.Helper()
+	if s, ok := compiled.Load(def); ok {
+		return s.(*jsonschema.Schema)
+	}
+	s := compileSchema(t, def)
+	compiled.Store(def, s)
+	return s
+}
+
+func compileSchema(t *testing.T, def string) *jsonschema.Schema {
 	t.Helper()
 	rows, err := definition(t, "#Schemas").Fields()
 	if err != nil {
