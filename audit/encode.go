@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/decision"
@@ -64,18 +63,6 @@ func body(fill func(*zerolog.Event)) ([]byte, error) {
 
 // encodeCall encodes an already prepared call.
 func encodeCall(writer string, c *Call) ([]byte, error) {
-	safety, err := foreign(c.ToolSafety)
-	if err != nil {
-		return nil, err
-	}
-	effective, err := foreign(c.Effective)
-	if err != nil {
-		return nil, err
-	}
-	isolation, err := foreign(c.Isolation)
-	if err != nil {
-		return nil, err
-	}
 	return body(func(e *zerolog.Event) {
 		e.Str("phase", string(c.Phase)).Str("writer", writer).Str("callId", c.CallID)
 		str(e, "relatedCallId", c.RelatedCallID)
@@ -85,8 +72,8 @@ func encodeCall(writer string, c *Call) ([]byte, error) {
 		object(e, "tool", (*toolObject)(c.Tool))
 		object(e, "policy", c.Policy)
 		object(e, "decision", c.Decision)
-		raw(e, "toolSafety", safety)
-		raw(e, "effectivePolicy", effective)
+		object(e, "toolSafety", (*safetyObject)(c.ToolSafety))
+		object(e, "effectivePolicy", (*effectiveObject)(c.Effective))
 		str(e, "riskLevel", c.RiskLevel)
 		if c.RiskSignals == nil {
 			null(e, "riskSignals")
@@ -106,17 +93,8 @@ func encodeCall(writer string, c *Call) ([]byte, error) {
 		object(e, "durationMs", c.Duration)
 		object(e, "usage", c.Usage)
 		object(e, "result", c.Result)
-		raw(e, "isolation", isolation)
+		object(e, "isolation", (*isolationObject)(c.Isolation))
 	})
-}
-
-// foreign encodes a value of another package as that package tags it, so that
-// a field which is added there cannot be missing here; nil lists become [].
-func foreign[T any](v *T) (json.RawMessage, error) {
-	if v == nil {
-		return nil, nil
-	}
-	return jsonv2.Marshal(v, jsonv2.Deterministic(true))
 }
 
 // nullableObject is a pointer to T that can encode itself.
