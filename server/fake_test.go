@@ -108,7 +108,11 @@ func (f *fake) Call(ctx context.Context, c CallRequest) CallResult {
 }
 
 func (f *fake) danger(ctx context.Context, c CallRequest, res *CallResult) {
-	params, _ := digest.JSON(c.Args)
+	args := c.Args
+	if args == nil {
+		args = json.RawMessage(`{}`)
+	}
+	params, _ := digest.JSON(args)
 	b := approval.Binding{
 		CallID: res.CallID, ToolID: "tool", SpecDigest: "sha256:s", ParamsDigest: params,
 		Principal: c.Principal, DecisionDigest: "sha256:d",
@@ -136,7 +140,7 @@ func (f *fake) danger(ctx context.Context, c CallRequest, res *CallResult) {
 		res.Err = approval.Denied(approval.ReasonUnsupported)
 		return
 	}
-	q := approval.Question{Tool: c.Tool, Prompt: approval.Prompt("", c.Tool, string(c.Args), "L4")}
+	q := approval.Question{Tool: c.Tool, Prompt: approval.Prompt("", c.Tool, string(args), "L4")}
 	p, err := f.gate.Ask(ctx, b, q, c.Asker.Channel(), decision.Approvers{}, f.expiry, nil)
 	if err != nil {
 		run(err)

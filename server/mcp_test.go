@@ -37,7 +37,7 @@ func newClient(name string, human elicit) *mcp.Client {
 
 func connect(t *testing.T, url, version, name string, human elicit) *mcp.ClientSession {
 	t.Helper()
-	cs, err := newClient(name, human).Connect(context.Background(), &mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1},
+	cs, err := newClient(name, human).Connect(context.Background(), &mcp.StreamableClientTransport{Endpoint: url, MaxRetries: -1, DisableStandaloneSSE: true},
 		&mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
@@ -236,9 +236,11 @@ func TestApproval(t *testing.T) {
 // A human who does not answer in time is a refusal, and so is a client whose
 // own handler fails.
 func TestApprovalWithoutAnswer(t *testing.T) {
-	never := func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
+	release := make(chan struct{})
+	defer close(release)
+	never := func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		<-release
+		return nil, io.ErrUnexpectedEOF
 	}
 	f := newFake()
 	f.expiry = 50 * time.Millisecond

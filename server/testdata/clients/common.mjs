@@ -1,0 +1,68 @@
+// What both scripts do once they have a client: list, call, and let the human
+// accept and decline. It prints one JSON document; exit 0 means that
+// everything was as expected.
+//
+//   node legacy.mjs URL [--call NAME] [--args JSON] [--ask NAME] [--ask-args JSON]
+//
+// --call  a tool that runs without asking (default base64Encode)
+// --args  its arguments (default {"text":"hello"})
+// --ask   a tool that needs approval; without it approvals are not tried
+
+export function options(argv) {
+  const [url, ...rest] = argv;
+  const o = { url, call: 'base64Encode', args: { text: 'hello' }, ask: '', askArgs: {} };
+  for (let i = 0; i < rest.length; i += 2) {
+    const v = rest[i + 1];
+    if (rest[i] === '--call') o.call = v;
+    else if (rest[i] === '--args') o.args = JSON.parse(v);
+    else if (rest[i] === '--ask') o.ask = v;
+    else if (rest[i] === '--ask-args') o.askArgs = JSON.parse(v);
+    else throw new Error(`unknown option ${rest[i]}`);
+  }
+  if (!url) throw new Error('usage: node legacy.mjs|modern.mjs URL [--call NAME] [--args JSON] [--ask NAME] [--ask-args JSON]');
+  return o;
+}
+
+// run drives one script. connect(human) gives a connected client whose human
+// is the given function, or one that cannot ask when it is null.
+export async function run(era, connect) {
+  const report = { era, ok: false, checks: {} };
+  const check = (name, ok, seen) => { report.checks[name] = ok ? 'ok' : { failed: seen ?? null }; };
+  const clients = [];
+  const open = async (human) => { const c = await connect(human); clients.push(c); return c; };
+  try {
+    const o = options(process.argv.slice(2));
+    const plain = await open(null);
+    report.server = plain.getServerVersion?.();
+    const { tools } = await plain.listTools();
+    report.tools = tools.length;
+    check('list', tools.length > 0 && tools.every((t) => t.name && t.description && t.inputSchema?.type === 'object'), tools);
+    const again = await plain.listTools();
+    check('list is stable', JSON.stringify(tools) === JSON.stringify(again.tools), again.tools);
+
+    const called = await plain.callTool({ name: o.call, arguments: o.args });
+    report.result = called.structuredContent ?? called.content;
+    check('call', !called.isError && called.content.length > 0, called);
+
+    const unknown = await plain.callTool({ name: 'no-such-tool', arguments: {} });
+    check('unknown tool', unknown.isError && unknown.structuredContent?.error?.code === 'NOT_FOUND', unknown);
+
+    if (o.ask) {
+      const call = async (human) => (await open(human)).callTool({ name: o.ask, arguments: o.askArgs });
+      let prompt = '';
+      const accepted = await call((p) => { prompt = p.message; return { action: 'accept', content: {} }; });
+      check('accept', !accepted.isError && prompt.includes(o.ask), { prompt, accepted });
+      for (const [action, reason] of [['decline', 'declined'], ['cancel', 'cancelled']]) {
+        const refused = await call(() => ({ action }));
+        const e = refused.structuredContent?.error;
+        check(action, refused.isError && e?.code === 'APPROVAL_DENIED' && e?.reason === reason, refused);
+      }
+    }
+    report.ok = Object.values(report.checks).every((v) => v === 'ok');
+  } catch (err) {
+    report.error = String(err?.stack ?? err);
+  }
+  await Promise.allSettled(clients.map((c) => c.close()));
+  console.log(JSON.stringify(report, null, 2));
+  process.exit(report.ok ? 0 : 1);
+}
