@@ -79,8 +79,8 @@ func OpenPolicy(ctx context.Context, home string, cfg *config.Config) (*resolver
 // Open opens every part, in the order in which one needs the other, and
 // settles what an earlier process left behind. It fails closed: a part that
 // cannot be opened is an error and nothing stays open.
-func Open(ctx context.Context, o Options) (s *Service, err error) {
-	s = &Service{Home: o.Home, Config: o.Config, logger: o.Logger, swept: make(chan struct{})}
+func Open(ctx context.Context, o Options) (_ *Service, err error) {
+	s := &Service{Home: o.Home, Config: o.Config, logger: o.Logger, swept: make(chan struct{})}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	defer func() {
@@ -93,6 +93,9 @@ func Open(ctx context.Context, o Options) (s *Service, err error) {
 	}()
 	if err := os.MkdirAll(o.Home, 0o700); err != nil {
 		return nil, fault.New(fault.Usage, "home", "the home folder %s cannot be made: %v", o.Home, err)
+	}
+	if err := seedWorkspace(filepath.Join(o.Home, "workspace")); err != nil {
+		return nil, err
 	}
 	keys, err := keyring.Open(filepath.Join(o.Home, "keys"))
 	if err != nil {
