@@ -29,7 +29,9 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 
 	policy := r.decision.EffectivePolicy
 	limit := time.Duration(policy.TimeoutSeconds) * time.Second
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	// The runtime ends the code at its limit and says TIMEOUT; this is for a
+	// runtime that does not.
+	ctx, cancel := context.WithTimeout(ctx, limit+killGrace)
 	defer cancel()
 
 	opts := e.Broker
@@ -53,6 +55,9 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	}
 	return r.keepResult(reply.Result, policy.MaxOutputBytes)
 }
+
+// killGrace is how long after its limit a call may take to end by itself.
+const killGrace = 400 * time.Millisecond
 
 // enterSpec puts the document that is about to run into the chain, once per
 // digest, so that the log alone says what ran.
