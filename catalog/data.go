@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"io/fs"
+	"maps"
 
 	"github.com/go-json-experiment/json"
 
@@ -59,6 +60,15 @@ type Vocabulary struct {
 	Categories []Category `json:"categories"`
 	Tags       []string   `json:"tags"`
 }
+
+// Presets gives the presets by id, and the id of the default one.
+func (c *Catalog) Presets() (presets map[string]Preset, defaultID string) {
+	return maps.Clone(c.bundle.presets.Presets), c.bundle.presets.Default
+}
+
+// Vocabulary gives the known categories, in the order of lists, and the known
+// tags. The slices belong to the catalog: do not change them.
+func (c *Catalog) Vocabulary() Vocabulary { return c.bundle.vocabulary }
 
 // readData reads one versioned data file. Unknown members and duplicate names
 // are errors: such a file was not written for this build.

@@ -85,8 +85,23 @@ func TestBundledCatalogIsWhole(t *testing.T) {
 			t.Errorf("preset %s has no text for people", id)
 		}
 	}
-	if _, ok := b.presets.Presets[b.presets.Default]; !ok {
-		t.Errorf("the default preset %q does not exist", b.presets.Default)
+	presets, byDefault := c.Presets()
+	if _, ok := presets[byDefault]; !ok {
+		t.Errorf("the default preset %q does not exist", byDefault)
+	}
+	known := c.Vocabulary()
+	if !slices.IsSortedFunc(known.Categories, func(a, b Category) int { return a.Order - b.Order }) {
+		t.Error("the categories are not in their order")
+	}
+	for _, d := range b.docs {
+		if !slices.ContainsFunc(known.Categories, func(k Category) bool { return k.ID == d.spec.Category }) {
+			t.Errorf("%s has the unknown category %q", d.spec.Name, d.spec.Category)
+		}
+		for _, tag := range d.spec.Tags {
+			if !slices.Contains(known.Tags, tag) {
+				t.Errorf("%s has the unknown tag %q", d.spec.Name, tag)
+			}
+		}
 	}
 }
 
