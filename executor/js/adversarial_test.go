@@ -192,11 +192,18 @@ func (f brokerFunc) Do(ctx context.Context, req worker.BrokerRequest) worker.Bro
 func TestStuck(t *testing.T) {
 	r := New(Options{MaxStuck: 1})
 	release := make(chan struct{})
-	b := brokerFunc(func(context.Context, worker.BrokerRequest) worker.BrokerReply { <-release; return worker.BrokerReply{} })
+	entered := make(chan struct{}, 2)
+	b := brokerFunc(func(context.Context, worker.BrokerRequest) worker.BrokerReply {
+		entered <- struct{}{}
+		<-release
+		return worker.BrokerReply{}
+	})
 	call := worker.Call{Program: worker.Program{Source: `console.log("before"); fetch("https://a/"); return fetch("https://b/")`},
-		Globals: worker.Globals{Fetch: true}, Limits: worker.Limits{TimeoutMillis: 50}}
-	rep, err := r.Run(context.Background(), call, b)
-	if err != nil || rep.Failure == nil || rep.Failure.Code != "TIMEOUT" || len(rep.Logs) != 1 {
+		Globals: worker.Globals{Fetch: true}}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-entered; cancel() }()
+	rep, err := r.Run(ctx, call, b)
+	if err != nil || rep.Failure == nil || rep.Failure.Code != "INTERRUPTED" || len(rep.Logs) != 1 {
 		t.Fatalf("got %s, %v", outcome(rep), err)
 	}
 	if r.Stuck() != 1 {
@@ -207,6 +214,7 @@ func TestStuck(t *testing.T) {
 		t.Fatalf("got %s", outcome(rep))
 	}
 	close(release)
+	// The abandoned call ends without its second request.
 	for r.Stuck() != 0 {
 		select {
 		case <-time.After(time.Millisecond):

@@ -31,7 +31,7 @@ type program struct {
 	charges []int    // amounts of the counter functions, in parameter order
 	outer   []string // bindings of the wrapper: the body declares them anew
 	inner   []string // bindings of the body's own function
-	guarded []string // bulk methods that the source names
+	needs   needs
 }
 
 // compile gives the compiled form of p, from the cache where it can.
@@ -94,7 +94,7 @@ func compileBody(name, body string, names []string) (*program, *worker.Failure) 
 	if meter.failure != nil {
 		return nil, meter.failure
 	}
-	p := &program{name: name, source: body, guarded: mentioned(body)}
+	p := &program{name: name, source: body, needs: needsOf(body)}
 	for n := range meter.amounts {
 		p.charges = append(p.charges, n)
 	}

@@ -140,8 +140,12 @@ func (s *session) headers(v goja.Value, out map[string]string) {
 	})
 }
 
+// response makes the object; its methods are shared by all of a call.
 func (s *session) response(res *fetched) *goja.Object {
-	obj := s.vm.NewObject()
+	if s.protos.response == nil {
+		s.protos.response = s.responseProto()
+	}
+	obj := s.vm.CreateObject(s.protos.response)
 	set := func(name string, v any) { _ = obj.Set(name, v) }
 	set("status", res.Status)
 	set("ok", res.Status >= 200 && res.Status <= 299)
@@ -157,12 +161,24 @@ func (s *session) response(res *fetched) *goja.Object {
 		set("nextStartIndex", *res.NextStartIndex)
 	}
 	s.constant(obj, "headers", s.headersObject(res.Headers))
-	body := res.Body.Bytes
-	s.hiddenMethod(obj, "text", func(goja.FunctionCall) goja.Value {
-		return s.vm.ToValue(decodeUTF8(trimBOM(body)))
-	})
-	s.hiddenMethod(obj, "json", func(goja.FunctionCall) goja.Value {
-		text := decodeUTF8(trimBOM(body))
+	s.hide(obj, res)
+	return obj
+}
+
+func (s *session) responseProto() *goja.Object {
+	proto := s.vm.NewObject()
+	method := func(name string, f func(res *fetched) goja.Value) {
+		s.hiddenMethod(proto, name, func(call goja.FunctionCall) goja.Value {
+			res, ok := s.reveal(call.This).(*fetched)
+			if !ok {
+				s.throwError("TypeError", name+" was called on something that is not a response")
+			}
+			return f(res)
+		})
+	}
+	method("text", func(res *fetched) goja.Value { return s.vm.ToValue(decodeUTF8(trimBOM(res.Body.Bytes))) })
+	method("json", func(res *fetched) goja.Value {
+		text := decodeUTF8(trimBOM(res.Body.Bytes))
 		if nesting(text) > maxJSONDepth {
 			s.refuse(fault.HelperRuntime, fetchHelper, "invalid-json", "[fetch] invalid json: it nests too deeply")
 		}
@@ -176,13 +192,11 @@ func (s *session) response(res *fetched) *goja.Object {
 		}
 		return v
 	})
-	s.hiddenMethod(obj, "arrayBuffer", func(goja.FunctionCall) goja.Value {
-		return s.vm.ToValue(s.vm.NewArrayBuffer(append([]byte(nil), body...)))
+	method("arrayBuffer", func(res *fetched) goja.Value {
+		return s.vm.ToValue(s.vm.NewArrayBuffer(append([]byte(nil), res.Body.Bytes...)))
 	})
-	s.hiddenMethod(obj, "bytes", func(goja.FunctionCall) goja.Value {
-		return s.bytesValue(append([]byte(nil), body...))
-	})
-	return obj
+	method("bytes", func(res *fetched) goja.Value { return s.bytesValue(append([]byte(nil), res.Body.Bytes...)) })
+	return proto
 }
 
 func trimBOM(b []byte) []byte {
@@ -192,55 +206,82 @@ func trimBOM(b []byte) []byte {
 	return b
 }
 
-// headersObject has the reading half of the Headers interface.
-func (s *session) headersObject(pairs [][2]string) *goja.Object {
-	joined := map[string]string{}
-	var order []string
+// headerList is the Go side of a response's headers: lower-case names in the
+// order of their first use, repeated ones joined.
+type headerList struct {
+	order  []string
+	joined map[string]string
+}
+
+func newHeaderList(pairs [][2]string) *headerList {
+	h := &headerList{joined: map[string]string{}}
 	for _, p := range pairs {
 		k := strings.ToLower(p[0])
-		if old, ok := joined[k]; ok {
-			joined[k] = old + ", " + p[1]
+		if old, ok := h.joined[k]; ok {
+			h.joined[k] = old + ", " + p[1]
 			continue
 		}
-		joined[k] = p[1]
-		order = append(order, k)
+		h.joined[k] = p[1]
+		h.order = append(h.order, k)
 	}
-	obj := s.vm.NewObject()
-	s.hiddenMethod(obj, "get", func(call goja.FunctionCall) goja.Value {
-		if v, ok := joined[strings.ToLower(call.Argument(0).String())]; ok {
+	return h
+}
+
+// headersObject has the reading half of the Headers interface.
+func (s *session) headersObject(pairs [][2]string) *goja.Object {
+	if s.protos.headers == nil {
+		s.protos.headers = s.headersProto()
+	}
+	obj := s.vm.CreateObject(s.protos.headers)
+	s.hide(obj, newHeaderList(pairs))
+	return obj
+}
+
+func (s *session) headersProto() *goja.Object {
+	proto := s.vm.NewObject()
+	method := func(name string, f func(h *headerList, call goja.FunctionCall) goja.Value) {
+		s.hiddenMethod(proto, name, func(call goja.FunctionCall) goja.Value {
+			h, ok := s.reveal(call.This).(*headerList)
+			if !ok {
+				s.throwError("TypeError", name+" was called on something that is not a list of headers")
+			}
+			return f(h, call)
+		})
+	}
+	method("get", func(h *headerList, call goja.FunctionCall) goja.Value {
+		if v, ok := h.joined[strings.ToLower(call.Argument(0).String())]; ok {
 			return s.vm.ToValue(v)
 		}
 		return goja.Null()
 	})
-	s.hiddenMethod(obj, "has", func(call goja.FunctionCall) goja.Value {
-		_, ok := joined[strings.ToLower(call.Argument(0).String())]
+	method("has", func(h *headerList, call goja.FunctionCall) goja.Value {
+		_, ok := h.joined[strings.ToLower(call.Argument(0).String())]
 		return s.vm.ToValue(ok)
 	})
-	s.hiddenMethod(obj, "forEach", func(call goja.FunctionCall) goja.Value {
+	method("forEach", func(h *headerList, call goja.FunctionCall) goja.Value {
 		fn, ok := s.callable(call.Argument(0))
 		if !ok {
 			s.throwError("TypeError", "forEach needs a function")
 		}
-		for _, k := range order {
-			fn(call.Argument(1), s.vm.ToValue(joined[k]), s.vm.ToValue(k), obj)
+		for _, k := range h.order {
+			fn(call.Argument(1), s.vm.ToValue(h.joined[k]), s.vm.ToValue(k), call.This)
 		}
 		return goja.Undefined()
 	})
-	list := func(entry func(k string) goja.Value) func(goja.FunctionCall) goja.Value {
-		return func(goja.FunctionCall) goja.Value {
+	list := func(entry func(h *headerList, k string) goja.Value) func(*headerList, goja.FunctionCall) goja.Value {
+		return func(h *headerList, _ goja.FunctionCall) goja.Value {
 			arr := s.vm.NewArray()
-			for i, k := range order {
-				_ = arr.Set(strconv.Itoa(i), entry(k))
+			for i, k := range h.order {
+				_ = arr.Set(strconv.Itoa(i), entry(h, k))
 			}
 			return s.iterator(arr)
 		}
 	}
-	entries := list(func(k string) goja.Value { return s.vm.NewArray(k, joined[k]) })
-	s.hiddenMethod(obj, "entries", entries)
-	s.hiddenMethod(obj, "keys", list(func(k string) goja.Value { return s.vm.ToValue(k) }))
-	s.hiddenMethod(obj, "values", list(func(k string) goja.Value { return s.vm.ToValue(joined[k]) }))
-	_ = obj.DefineDataPropertySymbol(goja.SymIterator, s.function("entries", entries), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	return obj
+	method("entries", list(func(h *headerList, k string) goja.Value { return s.vm.NewArray(k, h.joined[k]) }))
+	method("keys", list(func(_ *headerList, k string) goja.Value { return s.vm.ToValue(k) }))
+	method("values", list(func(h *headerList, k string) goja.Value { return s.vm.ToValue(h.joined[k]) }))
+	_ = proto.DefineDataPropertySymbol(goja.SymIterator, proto.Get("entries"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return proto
 }
 
 // iterator is an iterator over an array.

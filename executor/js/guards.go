@@ -53,7 +53,7 @@ func (s *session) guards() {
 	object := func(o *goja.Object, name string) *goja.Object { v, _ := o.Get(name).(*goja.Object); return v }
 	array := object(object(global, "Array"), "prototype")
 	text := object(object(global, "String"), "prototype")
-	for _, name := range s.prog.guarded {
+	for _, name := range s.prog.needs.guarded {
 		switch name {
 		case "repeat":
 			s.guard(text, name, func(call goja.FunctionCall) []goja.Value {
@@ -86,13 +86,27 @@ func (s *session) guards() {
 		}
 	}
 	s.guardJoin(array)
-	s.guard(object(global, "JSON"), "parse", func(call goja.FunctionCall) []goja.Value {
+	if s.prog.needs.parse {
+		s.guardParse(object(global, "JSON"))
+	}
+	if s.prog.needs.apply {
+		s.guardApply(global)
+	}
+}
+
+func (s *session) guardParse(json *goja.Object) {
+	s.guard(json, "parse", func(call goja.FunctionCall) []goja.Value {
 		input := call.Argument(0).String()
 		if nesting(input) > maxJSONDepth {
 			s.throwError("SyntaxError", "JSON.parse: the text nests too deeply")
 		}
 		return append([]goja.Value{s.vm.ToValue(input)}, call.Arguments[min(1, len(call.Arguments)):]...)
 	})
+}
+
+// guardApply bounds argument lists that come from a length.
+func (s *session) guardApply(global *goja.Object) {
+	object := func(o *goja.Object, name string) *goja.Object { v, _ := o.Get(name).(*goja.Object); return v }
 	spread := func(i int) func(goja.FunctionCall) []goja.Value {
 		return func(call goja.FunctionCall) []goja.Value {
 			s.boundedLength(call.Argument(i), "apply")

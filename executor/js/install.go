@@ -11,6 +11,7 @@ func (s *session) install() {
 	s.installEncoding()
 	s.installLocale()
 	s.lazy("Intl", s.intlObject)
+	s.lazy("queueMicrotask", func() goja.Value { return s.promises().Get("queueMicrotask") })
 	s.lazy("crypto", s.cryptoObject)
 	s.lazy("safety", s.safetyObject)
 	s.lazy("URL", s.urlClass)

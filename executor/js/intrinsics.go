@@ -25,7 +25,6 @@ type intrinsics struct {
 	weakSet     callee
 	weakGet     callee
 	hidden      *goja.Object // WeakMap from object to its Go side
-	dual        callee       // of the prelude
 }
 
 // A callee calls a function of the virtual machine; what it throws goes on as
@@ -130,14 +129,6 @@ func (s *session) typedArray(obj *goja.Object) (int64, bool) {
 		return lengthOf(obj), true
 	}
 	return 0, false
-}
-
-// dual makes obj usable both at once and as a promise: then, catch and finally
-// settle with what plain returns, an equal object without them. They do not
-// show in enumerations.
-func (s *session) dual(obj *goja.Object, plain func() goja.Value) *goja.Object {
-	s.native.dual(goja.Undefined(), obj, s.vm.ToValue(func(goja.FunctionCall) goja.Value { return plain() }))
-	return obj
 }
 
 func arrayBuffer(v goja.Value) (goja.ArrayBuffer, bool) {

@@ -32,6 +32,8 @@ type session struct {
 	joins  int          // nesting of Array.prototype.join
 	nested int          // nesting of calls that re-enter the engine
 	params *goja.Object // class URLSearchParams, once it is made
+	kit    *goja.Object // functions of lib/promises.js, once they are loaded
+	protos struct{ response, headers *goja.Object }
 
 	used    atomic.Int64 // statements charged
 	stopped atomic.Pointer[worker.Failure]

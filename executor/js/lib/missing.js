@@ -1,52 +1,10 @@
-// Runs in every virtual machine before the program. It takes away what would
-// escape the counter, and adds what the engine lacks. It is not charged.
-(function (global, refuseEval, checkPattern, uncaught, MAX) {
+// Loaded for programs that name one of these: built-ins that the engine lacks
+// or gets wrong. It is not charged.
+(function (MAX) {
   "use strict";
   const defineProperty = Object.defineProperty;
   const define = (obj, key, value) =>
     defineProperty(obj, key, { value, writable: true, enumerable: false, configurable: true });
-
-  // Code that is made at run time would not be counted.
-  const kinds = [
-    [Function, "Function"],
-    [Object.getPrototypeOf(function* () {}).constructor, "GeneratorFunction"],
-    [Object.getPrototypeOf(async function () {}).constructor, "AsyncFunction"],
-  ];
-  for (const [real, name] of kinds) {
-    const stub = function () { refuseEval(name); };
-    Object.defineProperty(stub, "name", { value: name });
-    Object.defineProperty(stub, "prototype", { value: real.prototype, writable: false, enumerable: false, configurable: false });
-    Object.defineProperty(real.prototype, "constructor", { value: stub, writable: false, enumerable: false, configurable: false });
-    if (name === "Function") define(global, name, stub);
-  }
-  define(global, "eval", (function () { return { eval() { refuseEval("eval"); } }.eval; })());
-
-  // Patterns that the engine would silently get wrong are refused.
-  const NativeRegExp = RegExp;
-  const isObject = (x) => x !== null && typeof x === "object";
-  const construct = Reflect.construct;
-  const check = (pattern, flags) => {
-    if (isObject(pattern) && pattern instanceof NativeRegExp) {
-      flags = flags === undefined ? pattern.flags : flags;
-      pattern = pattern.source;
-    }
-    pattern = pattern === undefined ? "" : String(pattern);
-    flags = flags === undefined ? "" : String(flags);
-    checkPattern(pattern, flags);
-    return [pattern, flags];
-  };
-  function Guarded(pattern, flags) {
-    if (new.target === undefined && flags === undefined && isObject(pattern) && pattern instanceof NativeRegExp && pattern.constructor === Guarded) return pattern;
-    return construct(NativeRegExp, check(pattern, flags), new.target === undefined || new.target === Guarded ? NativeRegExp : new.target);
-  }
-  defineProperty(Guarded, "name", { value: "RegExp" });
-  defineProperty(Guarded, "prototype", { value: NativeRegExp.prototype, writable: false });
-  // The engine splits fast only while the species is its own constructor.
-  defineProperty(Guarded, Symbol.species, { get() { return this === Guarded ? NativeRegExp : this; }, configurable: true });
-  define(global, "RegExp", Guarded);
-  define(NativeRegExp.prototype, "constructor", Guarded);
-
-  // What the engine lacks or gets wrong.
   const apply = Reflect.apply;
   const method = (obj, fns) => { for (const key of Object.keys(fns)) define(obj, key, fns[key]); };
   const lacking = (obj, fns) => { for (const key of Object.keys(fns)) if (!(key in obj)) define(obj, key, fns[key]); };
@@ -146,23 +104,4 @@
       return text;
     },
   });
-
-  // A microtask that throws ends the call, as it would end a process.
-  const PromiseCtor = Promise;
-  const then = PromiseCtor.prototype.then;
-  const settled = (value) => new PromiseCtor((resolve) => resolve(value));
-  method(global, {
-    queueMicrotask(task) {
-      need(task);
-      apply(then, settled(), [() => { try { task(); } catch (e) { uncaught(e); } }]);
-    },
-  });
-
-  // What helpers return is there at once, and may be awaited all the same.
-  const caught = PromiseCtor.prototype.catch, lastly = PromiseCtor.prototype.finally;
-  return function dual(obj, plain) {
-    define(obj, "then", function (done, failed) { return apply(then, settled(plain()), [done, failed]); });
-    define(obj, "catch", function (failed) { return apply(caught, settled(plain()), [failed]); });
-    define(obj, "finally", function (done) { return apply(lastly, settled(plain()), [done]); });
-  };
 })

@@ -1,0 +1,8 @@
+package js_test
+
+import (
+	"github.com/toolwarrant/toolwarrant/executor"
+	"github.com/toolwarrant/toolwarrant/executor/js"
+)
+
+var _ executor.Runtime = (*js.Runtime)(nil)
