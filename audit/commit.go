@@ -10,8 +10,9 @@ const (
 	// patience bounds how long a record may take: the lock, the disk and the
 	// required sinks together.
 	patience = 10 * time.Second
-	// batchMax bounds one commit.
-	batchMax = 1024
+	// batchMax and batchBytes bound one commit.
+	batchMax   = 1024
+	batchBytes = 8 << 20
 )
 
 // The states of a request. Whoever leaves queued first decides.
@@ -95,7 +96,11 @@ func (w *Writer) enqueue(r *request) bool {
 func (w *Writer) take() []*request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := min(len(w.queue), w.batch)
+	n, size := 0, 0
+	for n < min(len(w.queue), w.batch) && size < batchBytes {
+		size += len(w.queue[n].body)
+		n++
+	}
 	out := make([]*request, 0, n)
 	for _, r := range w.queue[:n] {
 		if r.state.CompareAndSwap(queued, taken) {

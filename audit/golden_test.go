@@ -179,7 +179,9 @@ func TestInvalidRecords(t *testing.T) {
 	for _, c := range []Call{noID, badID, noOutcome, badOutcome} {
 		wantReason(t, w.Close(ctx, c, nil), ReasonInvalid)
 	}
-	wantReason(t, w.Event(ctx, Event{Kind: "a b"}, nil), ReasonInvalid)
+	for _, kind := range []string{"", "a b", "A", "a1", ".a", "a.", "a..b", "a\n"} {
+		wantReason(t, w.Event(ctx, Event{Kind: kind}, nil), ReasonInvalid)
+	}
 	ask := askCall("a", clock()())
 	ask.HITL.ExpiresAt = ptr("tomorrow")
 	wantReason(t, w.Ask(ctx, ask, nil), ReasonInvalid)

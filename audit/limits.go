@@ -141,3 +141,20 @@ func isToken(s string) bool {
 	}
 	return true
 }
+
+// isKind reports whether s may name an administrative act: lower-case words
+// joined by dots or dashes.
+func isKind(s string) bool {
+	word := false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z':
+			word = true
+		case (c == '.' || c == '-') && word:
+			word = false
+		default:
+			return false
+		}
+	}
+	return word && len(s) <= 64
+}

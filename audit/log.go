@@ -74,7 +74,7 @@ func (w *Writer) Close(ctx context.Context, c Call, m Masker) error {
 
 // Event records an administrative act, synced, whatever becomes of ctx.
 func (w *Writer) Event(ctx context.Context, e Event, m Masker) error {
-	if !isToken(e.Kind) {
+	if !isKind(e.Kind) {
 		return w.invalid("an event without a usable kind")
 	}
 	b, err := encodeEvent(w.id, e, m)
