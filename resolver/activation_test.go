@@ -22,7 +22,7 @@ func readFile(t *testing.T, name string) string {
 }
 
 func TestFolderIsTheEmbeddedPolicy(t *testing.T) {
-	builtin, folder := newResolver(t, Options{}), newResolver(t, Options{Policy: policyFolder(t, nil)})
+	builtin, folder := newResolver(t, Options{}), newResolver(t, Options{Policy: fullPolicyFolder(t, nil)})
 	if builtin.Revision() != folder.Revision() {
 		t.Errorf("revisions differ: %s, %s", builtin.Revision(), folder.Revision())
 	}
@@ -58,7 +58,6 @@ func TestActivationRefuses(t *testing.T) {
 		{"incomplete baseline", "policy-cue", "", map[string]string{"cue/baseline.cue": "package toolwarrant\nbaseline: network: mode: \"blocked\""}},
 		{"layers in another file", "policy-cue", "cue/more.cue", map[string]string{"cue/more.cue": "package toolwarrant\nprofiles: x: fileRead: true"}},
 		{"a failing test", "policy-tests-failed", "test_no", map[string]string{"policy_test/x_test.rego": "package x_test\nimport rego.v2\ntest_no if false"}},
-		{"a weaker default", "policy-tests-failed", "hitl", map[string]string{"rego/data.json": strings.Replace(data, `"defaultFrom": "L1"`, `"defaultFrom": "L5"`, 1)}},
 		{"visible reads the time", "policy-compile", "input.now", map[string]string{
 			"rego/access/access.rego": strings.Replace(access, "visible := count(hidden) == 0", "visible if {\n\tcount(hidden) == 0\n\t_late\n}\n\n_late if input.now > \"2026\"", 1)}},
 		{"visible reads all input", "policy-compile", "reads input", map[string]string{
@@ -84,19 +83,19 @@ func TestActivationRefuses(t *testing.T) {
 	wantFault(t, err, fault.PolicyUnavailable, "policy-missing")
 }
 
+// The policy's own tests hold its defaults.
+func TestActivationRefusesAWeakerDefault(t *testing.T) {
+	data := readFile(t, "../rego/data.json")
+	_, err := New(context.Background(), Options{Policy: fullPolicyFolder(t, map[string]string{
+		"rego/data.json": strings.Replace(data, `"defaultFrom": "L1"`, `"defaultFrom": "L5"`, 1)})})
+	f := wantFault(t, err, fault.PolicyUnavailable, "policy-tests-failed")
+	if !strings.Contains(f.Message, "hitl") {
+		t.Errorf("%q does not name the test", f.Message)
+	}
+}
+
 func TestActivationWithoutTests(t *testing.T) {
-	policy := policyFolder(t, nil)
-	for _, dir := range []string{"access", "effective", "hitl", "limits", "lint", "log", "risk"} {
-		if err := os.RemoveAll(filepath.Join(policy, "policy_test", dir)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, f := range []string{"decision_test.rego"} {
-		if err := os.Remove(filepath.Join(policy, "policy_test", f)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, err := New(context.Background(), Options{Policy: policy})
+	_, err := New(context.Background(), Options{Policy: policyFolder(t, map[string]string{"policy_test/one_test.rego": "package one_test\n\nimport rego.v2\n"})})
 	wantFault(t, err, fault.PolicyUnavailable, "policy-tests-failed")
 }
 
@@ -156,16 +155,9 @@ func TestReload(t *testing.T) {
 func TestNarrowingOnly(t *testing.T) {
 	effective := readFile(t, "../rego/effective/policy.rego")
 	edit := func(rule string) string {
-		dir := policyFolder(t, map[string]string{
+		return policyFolder(t, map[string]string{
 			"rego/effective/policy.rego": strings.Replace(effective, "policy := folded\n", rule+"\n", 1),
 		})
-		for _, test := range []string{"access", "effective", "hitl", "limits", "lint", "log", "risk"} {
-			if err := os.RemoveAll(filepath.Join(dir, "policy_test", test)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		change(t, dir, map[string]string{"policy_test/decision_test.rego": "package one_test\n\nimport rego.v2\n\ntest_one if true\n"})
-		return dir
 	}
 	reader := overrides(map[string]any{"fileRead": true})
 

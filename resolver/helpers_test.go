@@ -58,8 +58,24 @@ func newResolver(t testing.TB, o Options) *Resolver {
 	return r
 }
 
-// policyFolder writes the embedded policy into a folder and changes files.
+// policyFolder writes the embedded policy into a folder, with one test in the
+// place of its own ones, and changes files.
 func policyFolder(t testing.TB, changes map[string]string) string {
+	t.Helper()
+	dir := fullPolicyFolder(t, nil)
+	if err := os.RemoveAll(filepath.Join(dir, "policy_test")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "policy_test"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	change(t, dir, map[string]string{"policy_test/one_test.rego": "package one_test\n\nimport rego.v2\n\ntest_one if true\n"})
+	change(t, dir, changes)
+	return dir
+}
+
+// fullPolicyFolder is the embedded policy with all of its tests.
+func fullPolicyFolder(t testing.TB, changes map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "policy")
 	if err := WriteBuiltin(dir); err != nil {

@@ -52,9 +52,6 @@ func parse(name string, files map[string][]byte) (map[string]*ast.Module, error)
 		if err != nil {
 			return nil, compileFault(name, "%v", err).Because(err)
 		}
-		if m == nil {
-			continue // an empty file
-		}
 		if !importsV2(m) {
 			return nil, compileFault(name, "%s lacks \"import rego.v2\"", file).At(file, "", 1, 1)
 		}

@@ -19,9 +19,7 @@ func TestVisible(t *testing.T) {
 		{"id": "no-math", "effect": "deny", "categories": ["MATH"], "message": "no sums today"}
 	]`
 	dir := policyFolder(t, map[string]string{
-		"rego/data.json":                      strings.Replace(data, `"rules": []`, rules, 1),
-		"policy_test/decision_test.rego":      "package one_test\n\nimport rego.v2\n\ntest_one if true\n",
-		"policy_test/access/access_test.rego": "package two_test\n\nimport rego.v2\n",
+		"rego/data.json": strings.Replace(data, `"rules": []`, rules, 1),
 	})
 	r := newResolver(t, Options{Policy: dir})
 	web := Tool{Spec: doc(t, map[string]any{"name": "web", "category": "WEB"}), Source: "user"}
