@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // sample reads a canonical example of section 17. The abbreviated ones have no
@@ -127,5 +129,12 @@ func TestDeriveToolID(t *testing.T) {
 	s, errs := Parse("f", []byte(`{"toolId":"not a uuid","name":"t","code":"1","codeType":"Javascript"}`))
 	if errs != nil || s.ToolID != "not a uuid" {
 		t.Errorf("opaque toolId: %v, %v", s, errs)
+	}
+}
+
+// One bound for the code, stated in two packages that cannot share it.
+func TestCodeBound(t *testing.T) {
+	if MaxCodeBytes != script.MaxBytes {
+		t.Errorf("MaxCodeBytes = %d, script.MaxBytes = %d", MaxCodeBytes, script.MaxBytes)
 	}
 }
