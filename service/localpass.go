@@ -24,6 +24,9 @@ const (
 // served with. It changes nothing. The mode says where fetches went.
 func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Tool) (res executor.Result, mode string) {
 	mode = ModeLive
+	if wrong := t.Spec.CheckCode(); len(wrong) > 0 {
+		return executor.Result{Outcome: fault.Failed, Err: wrong[0]}, mode
+	}
 	call := executor.Call{Principal: p, Origin: decision.OriginCLITest, Name: t.Spec.Name, Unpublished: t}
 	args, ferr := t.Spec.TestArgs()
 	if ferr != nil {

@@ -40,6 +40,8 @@ func shortPolicy(t *testing.T) string {
 		t.Fatalf("policy init: %s%s", out, errs)
 	}
 	edit(t, filepath.Join(dir, "rego", "data.json"), `"expirySeconds": 120`, `"expirySeconds": 1`)
+	// A policy that fails its own tests is not activated.
+	edit(t, filepath.Join(dir, "policy_test", "hitl", "hitl_test.rego"), "expirySeconds == 120", "expirySeconds == 1")
 	return dir
 }
 

@@ -45,6 +45,9 @@ func (a *app) subject(ctx context.Context, tools lookupper, arg string) (subject
 	if err != nil {
 		return subject{}, err
 	}
+	if wrong := doc.Spec.CheckCode(); len(wrong) > 0 {
+		return subject{}, wrong[0]
+	}
 	t := &catalog.Tool{Spec: doc.Spec, Source: catalog.SourceUser, Path: doc.File, State: catalog.StateDraft, Why: "a document that is in no catalog"}
 	return subject{tool: t, unpublished: true}, nil
 }
