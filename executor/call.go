@@ -7,7 +7,6 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
-	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
@@ -59,19 +58,19 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	r.mask = mask.New(secrets)
+	r.hide(secrets)
 	if r.ownRun() {
 		return nil
 	}
 	if ok, why := e.Catalog.Exposed(r.tool); !ok && r.tool.State == catalog.StateActive {
-		return r.hide("hidden", why)
+		return r.conceal("hidden", why)
 	}
 	seen, err := e.Policy.Visible(ctx, r.in.Principal, []resolver.Tool{r.resolverTool()})
 	if err != nil {
 		return err
 	}
 	if len(seen) != 1 || !seen[0] {
-		return r.hide("hidden", "the policy hides this tool from the caller")
+		return r.conceal("hidden", "the policy hides this tool from the caller")
 	}
 	if r.tool.State != catalog.StateActive {
 		return fault.New(fault.NotActive, "state-"+slug(string(r.tool.State)), "the tool %q is not active: %s", r.tool.Spec.Name, r.tool.Why)
@@ -106,13 +105,15 @@ func (e *Engine) decide(ctx context.Context, r *run) error {
 	if have := e.Runtime.Isolation().Mode; !strongEnough(have, d.Isolation.Minimum) {
 		return fault.New(fault.PolicyDenied, "isolation", "the policy demands isolation %q and this installation runs code %q", d.Isolation.Minimum, have)
 	}
-	statics, _, missing, err := e.Secrets.Resolve(r.tool.Spec.StaticVariables, d.EffectivePolicy.Env)
+	statics, secrets, missing, err := e.Secrets.Resolve(r.tool.Spec.StaticVariables, d.EffectivePolicy.Env)
 	if err != nil {
 		return err
 	}
 	if len(missing) > 0 {
 		return missingRequirement(r.tool.Spec.Name, missing[0])
 	}
+	// The file may have changed since lookup: mask what the code really gets.
+	r.hide(secrets)
 	r.statics = statics
 	return nil
 }

@@ -29,6 +29,7 @@ type run struct {
 	decideAt time.Time
 
 	tool         *catalog.Tool
+	secrets      []string
 	mask         *mask.Set
 	args         json.RawMessage
 	paramsDigest string
@@ -88,8 +89,15 @@ func (r *run) digestArgs(keys keyring.Keyring) error {
 	return nil
 }
 
-// hide makes the tool not exist for the caller, and keeps why for the record.
-func (r *run) hide(id, why string) error {
+// hide adds values to those that are masked at every way out of this call.
+func (r *run) hide(secrets []string) {
+	r.secrets = append(r.secrets, secrets...)
+	r.mask = mask.New(r.secrets)
+}
+
+// conceal makes the tool not exist for the caller, and keeps why for the
+// record.
+func (r *run) conceal(id, why string) error {
 	r.hidden = []decision.Reason{{ID: id, Message: why, Path: ""}}
 	return fault.New(fault.NotFound, "unknown-tool", "there is no tool %q", r.in.Name)
 }

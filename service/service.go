@@ -37,6 +37,8 @@ type Options struct {
 	Home   string // absolute folder; made with mode 0700 when absent
 	Config *config.Config
 	Logger zerolog.Logger
+	// Version is what fetches say that they come from, "" = none.
+	Version string
 }
 
 // Service is an open installation. It is safe for concurrent use.
@@ -120,7 +122,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	s.Engine, err = executor.New(executor.Components{
 		Catalog: s.Catalog, Policy: s.Policy, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
 		Secrets: secrets, Keys: keys, Now: time.Now, Logger: o.Logger,
-		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: Operator(o.Home, o.Config).BasePath, Logger: o.Logger},
+		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: Operator(o.Home, o.Config).BasePath, UserAgent: userAgent(o.Version), Logger: o.Logger},
 	})
 	if err != nil {
 		return nil, err
@@ -169,6 +171,13 @@ func (s *Service) closeParts(ctx context.Context) error {
 		errs = append(errs, s.Audit.Shutdown(ctx))
 	}
 	return errors.Join(errs...)
+}
+
+func userAgent(version string) string {
+	if version == "" {
+		return ""
+	}
+	return "toolwarrant/" + version
 }
 
 func secretsFile(home string, cfg *config.Config) string {

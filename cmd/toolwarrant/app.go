@@ -166,7 +166,7 @@ func (a *app) open(ctx context.Context, flags map[string]any) (*service.Service,
 	if err != nil {
 		return nil, err
 	}
-	return service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: a.logger(cfg)})
+	return service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: a.logger(cfg), Version: version()})
 }
 
 func (a *app) logger(cfg *config.Config) zerolog.Logger {

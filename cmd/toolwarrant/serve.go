@@ -98,7 +98,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 		}
 		defer listener.Close()
 	}
-	s, err := service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: log})
+	s, err := service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: log, Version: version()})
 	if err != nil {
 		return err
 	}
