@@ -86,7 +86,7 @@ func TestFingerprintSeesEveryFile(t *testing.T) {
 		}
 		seen[c.fingerprint()] = step.path
 	}
-	if c.fingerprint() != c.fingerprint() {
+	if first, second := c.fingerprint(), c.fingerprint(); first != second {
 		t.Error("two fingerprints of the same files differ")
 	}
 }
