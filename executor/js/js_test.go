@@ -45,7 +45,7 @@ func runWith(t testing.TB, b worker.Broker, body, args string, opts ...func(*wor
 	t.Helper()
 	call := worker.Call{CallID: "c", Program: worker.Program{ID: body, Name: "tool.js", Source: body},
 		Args:   json.RawMessage(args),
-		Limits: worker.Limits{MaxStatements: 500000, TimeoutMillis: 5000, MaxOutputBytes: 1 << 20, MaxLogLines: 100}}
+		Limits: worker.Limits{MaxStatements: 500000, TimeoutMillis: 60000, MaxOutputBytes: 1 << 20, MaxLogLines: 100}}
 	dec := map[string]json.RawMessage{}
 	if json.Unmarshal([]byte(args), &dec) == nil {
 		for k := range dec {
