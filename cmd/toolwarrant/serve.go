@@ -123,6 +123,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 		return err
 	}
 	go reloadOnHangup(ctx, s, log)
+	go followCatalog(ctx, s, log)
 	if stdio {
 		return srv.ServeStdio(ctx, a.std.in, a.std.out)
 	}
@@ -146,6 +147,19 @@ func (a *app) announce(ctx context.Context, s *service.Service, log zerolog.Logg
 	}
 	e.Msg("serving MCP at http://" + s.Config.Addr + "/mcp")
 	return nil
+}
+
+// followEvery is how often a server looks whether another process changed the
+// catalog.
+const followEvery = 2 * time.Second
+
+// followCatalog makes what other processes publish or draft take effect.
+func followCatalog(ctx context.Context, s *service.Service, log zerolog.Logger) {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	s.Catalog.Watch(ctx, tick.C, func(err error) {
+		log.Error().Err(err).Msg("the catalog changed and cannot be read; what was good stays in force")
+	})
 }
 
 // reloadOnHangup reads policy and catalog anew at SIGHUP. What is broken is

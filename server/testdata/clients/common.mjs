@@ -2,19 +2,21 @@
 // accept and decline. It prints one JSON document; exit 0 means that
 // everything was as expected.
 //
-//   node legacy.mjs URL [--call NAME] [--args JSON] [--ask NAME] [--ask-args JSON]
+//   node legacy.mjs URL [--call NAME] [--args JSON] [--expect TEXT] [--ask NAME] [--ask-args JSON]
 //
-// --call  a tool that runs without asking (default base64Encode)
-// --args  its arguments (default {"text":"hello"})
+// --call  a tool that runs without asking (default base64)
+// --args  its arguments (default {"text":"hello world"})
+// --expect the text that it returns (default aGVsbG8gd29ybGQ=)
 // --ask   a tool that needs approval; without it approvals are not tried
 
 export function options(argv) {
   const [url, ...rest] = argv;
-  const o = { url, call: 'base64Encode', args: { text: 'hello' }, ask: '', askArgs: {} };
+  const o = { url, call: 'base64', args: { text: 'hello world' }, expect: 'aGVsbG8gd29ybGQ=', ask: '', askArgs: {} };
   for (let i = 0; i < rest.length; i += 2) {
     const v = rest[i + 1];
     if (rest[i] === '--call') o.call = v;
     else if (rest[i] === '--args') o.args = JSON.parse(v);
+    else if (rest[i] === '--expect') o.expect = v;
     else if (rest[i] === '--ask') o.ask = v;
     else if (rest[i] === '--ask-args') o.askArgs = JSON.parse(v);
     else throw new Error(`unknown option ${rest[i]}`);
@@ -42,7 +44,7 @@ export async function run(era, connect) {
 
     const called = await plain.callTool({ name: o.call, arguments: o.args });
     report.result = called.structuredContent ?? called.content;
-    check('call', !called.isError && called.content.length > 0, called);
+    check('call', !called.isError && called.content[0]?.text === o.expect, called);
 
     const unknown = await plain.callTool({ name: 'no-such-tool', arguments: {} });
     check('unknown tool', unknown.isError && unknown.structuredContent?.error?.code === 'NOT_FOUND', unknown);
