@@ -294,7 +294,7 @@ func TestTypeScriptClients(t *testing.T) {
 		t.Run(script, func(t *testing.T) {
 			f := newFake()
 			_, url := start(t, f)
-			out, err := exec.Command("node", "testdata/clients/"+script, url, "--call", "echo", "--args", `{"text":"hi"}`, "--ask", "danger").CombinedOutput()
+			out, err := exec.Command("node", "testdata/clients/"+script, url, "--call", "echo", "--args", `{"text":"hi"}`, "--expect", `{"text":"hi"}`, "--ask", "danger").CombinedOutput()
 			if err != nil || f.executed.Load() != 1 {
 				t.Errorf("%v, ran %d times\n%s", err, f.executed.Load(), out)
 			}
