@@ -262,10 +262,10 @@ func unreachable(err error) *fault.Error {
 }
 
 // principalInput is the caller's part of the policy input, as recorded.
-func (r *run) principalInput() json.RawMessage {
+func (r *run) principalInput(args json.RawMessage) json.RawMessage {
 	raw, err := json.Marshal(map[string]any{
 		"principal": r.in.Principal,
-		"call":      map[string]any{"origin": r.in.Origin, "args": r.args},
+		"call":      map[string]any{"origin": r.in.Origin, "args": args},
 		"now":       r.decideAt.UTC().Format(time.RFC3339Nano),
 		"approvals": []any{},
 	})

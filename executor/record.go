@@ -2,11 +2,16 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec"
 )
 
 // recordPatience is how long a close record may take once the caller is gone:
@@ -61,11 +66,10 @@ func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
 		Principal: &audit.Principal{Subject: p.Subject, Method: p.Method, ClientID: p.ClientID, Groups: p.Groups},
 		Tool:      &decision.Tool{Name: r.in.Name},
 		HITL:      &r.human, RiskSignals: []decision.Signal{}, Reasons: r.reasons(),
-		Params: r.in.Args, ParamsDigest: optional(r.paramsDigest), Isolation: &iso,
+		ParamsDigest: optional(r.paramsDigest), Isolation: &iso,
 	}
-	if r.args != nil {
-		c.Params = r.args
-	}
+	var kept []string
+	c.Params, kept = r.loggedArgs()
 	if r.tool != nil {
 		s := r.tool.Spec
 		c.Tool = &decision.Tool{ToolID: s.ToolID, Name: s.Name, Category: s.Category, SpecDigest: s.Digest()}
@@ -79,12 +83,33 @@ func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
 		if err != nil {
 			e.Logger.Error().Err(err).Str("callId", r.callID).Msg("the policy input has no digest")
 		}
-		c.Decision = &audit.Decision{ID: d.DecisionID, DecidedAt: d.DecidedAt, InputDigest: in, Input: r.principalInput(), MaskedPointers: []string{}}
+		c.Decision = &audit.Decision{ID: d.DecisionID, DecidedAt: d.DecidedAt, InputDigest: in, Input: r.principalInput(c.Params), MaskedPointers: []string{}}
+		for _, name := range kept {
+			ptr := string(jsontext.Pointer("").AppendToken(name))
+			c.Decision.MaskedPointers = append(c.Decision.MaskedPointers, "/params"+ptr, "/decision/input/call/args"+ptr)
+		}
 	}
 	if f != nil {
 		c.Error = &audit.Error{Code: f.Code, Reason: optional(f.Reason), Message: f.Message}
 	}
 	return c
+}
+
+// loggedArgs are the arguments without those that the policy keeps out. What
+// came before there was a decision is kept as it was received, unless the
+// tool says that some of it is not for the log.
+func (r *run) loggedArgs() (json.RawMessage, []string) {
+	args := r.in.Args
+	if r.args != nil {
+		args = r.args
+	}
+	switch {
+	case r.decision != nil:
+		return redact(args, r.decision.Mask)
+	case r.tool != nil && slices.ContainsFunc(r.tool.Spec.Extra, func(f spec.Field) bool { return f.Name == "x-toolwarrant-mask" }):
+		return nil, nil
+	}
+	return args, nil
 }
 
 func (r *run) reasons() []decision.Reason {
