@@ -21,7 +21,8 @@ var (
 	// ErrMismatch: the call is not the one that was shown. The error is a
 	// *MismatchError, which names the field.
 	ErrMismatch = errors.New("approval: not the call that was shown")
-	// ErrExpired: the question or its acceptance is too old.
+	// ErrExpired: the question or its acceptance is too old. The error may be
+	// an *ExpiredError.
 	ErrExpired = errors.New("approval: expired")
 	// ErrUsed: the acceptance has let its one call through already.
 	ErrUsed = errors.New("approval: used already")
@@ -43,6 +44,8 @@ func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 // NotAcceptedError says in which state the entry is. It is ErrNotAccepted.
 type NotAcceptedError struct {
 	State State // StatePending, StateDeclined, StateCancelled or StateTimeout
+	// Here: the refusal came with this very request.
+	Here bool
 }
 
 func (e *NotAcceptedError) Error() string {
@@ -51,6 +54,25 @@ func (e *NotAcceptedError) Error() string {
 
 // Is makes the error equal to ErrNotAccepted.
 func (e *NotAcceptedError) Is(target error) bool { return target == ErrNotAccepted }
+
+// ExpiredError is the ErrExpired of the one attempt that found the entry past
+// its expiry first and moved it to StateExpired.
+type ExpiredError struct{}
+
+func (*ExpiredError) Error() string { return ErrExpired.Error() }
+
+// Is makes the error equal to ErrExpired.
+func (*ExpiredError) Is(target error) bool { return target == ErrExpired }
+
+// Ended reports whether the attempt that gave err is the one that ended the
+// question: it brought the human's refusal, or found that the time is over.
+// Exactly one attempt ends a question, so whoever gets true closes the call
+// that asked; a later attempt with the same state is a call of its own.
+func Ended(err error) bool {
+	var n *NotAcceptedError
+	var x *ExpiredError
+	return errors.As(err, &x) || (errors.As(err, &n) && n.Here)
+}
 
 // SettledError says that an answer came after the first one. It is
 // ErrConflict.

@@ -208,14 +208,16 @@ func (g *Gate) Redeem(ctx context.Context, state string, b Binding, action Actio
 	if action == ActionDeferred {
 		action = ""
 	}
+	here := false
 	if action != "" && p.State == StatePending {
 		if p, err = g.Settle(ctx, id, action, by); err != nil && !errors.Is(err, ErrConflict) {
 			return p, err
 		}
+		here = err == nil
 	}
 	if action != "" && action != ActionAccept {
 		// Even if another channel accepted first: this caller's human said no.
-		return p, &NotAcceptedError{State: stateOf(action)}
+		return p, &NotAcceptedError{State: stateOf(action), Here: here}
 	}
 	return g.Consume(ctx, id, b)
 }
@@ -263,7 +265,7 @@ func (g *Gate) Sweep(ctx context.Context) ([]Pending, error) {
 				continue
 			}
 			switch e, xerr := g.expire(ctx, p); {
-			case errors.Is(xerr, ErrExpired) && e.State == StateExpired:
+			case Ended(xerr):
 				moved = append(moved, e)
 			case !errors.Is(xerr, ErrExpired):
 				err = errors.Join(err, xerr)
@@ -283,8 +285,8 @@ func (g *Gate) Sweep(ctx context.Context) ([]Pending, error) {
 
 func (g *Gate) expired(p Pending) bool { return !g.now().Before(p.Binding.ExpiresAt) }
 
-// expire moves p to expired. The error is ErrExpired; the entry is in state
-// expired only for the one process that moved it.
+// expire moves p to expired. The error is ErrExpired, and an *ExpiredError
+// for the one attempt that moved it.
 func (g *Gate) expire(ctx context.Context, p Pending) (Pending, error) {
 	e, err := g.store.Transition(ctx, p.ID, p.State, StateExpired, func(n *Pending) {
 		if n.DecidedAt == nil {
@@ -294,7 +296,7 @@ func (g *Gate) expire(ctx context.Context, p Pending) (Pending, error) {
 	})
 	switch {
 	case err == nil:
-		return e, ErrExpired
+		return e, &ExpiredError{}
 	case errors.Is(err, ErrConflict):
 		return p, ErrExpired
 	}

@@ -107,6 +107,38 @@ func TestRedeem(t *testing.T) {
 			t.Errorf("second use: %v", err)
 		}
 	})
+	// One attempt ends the question and closes its call, whatever follows.
+	t.Run("ended once", func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			after  time.Duration
+			action approval.Action
+		}{"declined": {0, approval.ActionDecline}, "cancelled": {0, approval.ActionCancel}, "expired": {time.Hour, approval.ActionAccept}, "expired, no answer": {time.Hour, ""}} {
+			w := newWorld(t)
+			state := w.seal(w.ask(approval.ChannelInputRequired, decision.Approvers{}))
+			w.clock.Add(tc.after)
+			if _, err := w.Redeem(ctx, state, b, tc.action, alice); !approval.Ended(err) {
+				t.Errorf("%s: the first attempt did not end it: %v", name, err)
+			}
+			for _, again := range []approval.Action{tc.action, approval.ActionAccept, ""} {
+				if _, err := w.Redeem(ctx, state, b, again, alice); err == nil || approval.Ended(err) {
+					t.Errorf("%s, then %q: %v", name, again, err)
+				}
+			}
+			if moved, err := w.Sweep(ctx); err != nil || len(moved) != 0 {
+				t.Errorf("%s: swept %v, %v", name, moved, err)
+			}
+		}
+		w := newWorld(t)
+		state := w.seal(w.ask(approval.ChannelInputRequired, decision.Approvers{}))
+		bad := b
+		bad.ToolID = "x"
+		if _, err := w.Redeem(ctx, state, bad, approval.ActionDecline, alice); approval.Ended(err) {
+			t.Error("a mismatch ended it")
+		}
+		if _, err := w.Redeem(ctx, state, b, "", alice); approval.Ended(err) {
+			t.Error("no answer ended it")
+		}
+	})
 	t.Run("expired", func(t *testing.T) {
 		w := newWorld(t)
 		p := w.ask(approval.ChannelInputRequired, decision.Approvers{})
