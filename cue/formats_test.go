@@ -67,7 +67,7 @@ func byCUE(t *testing.T, def string, doc []byte) error {
 	if err != nil {
 		return err
 	}
-	return schema.Unify(schema.Context().BuildExpr(expr)).Validate(cue.Concrete(true))
+	return schema.Unify(cuecontext.New().BuildExpr(expr)).Validate(cue.Concrete(true))
 }
 
 // compiled keeps the schemas of schemaOf by definition.

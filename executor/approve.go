@@ -96,11 +96,9 @@ func (e *Engine) pose(ctx context.Context, r *run, b approval.Binding, channel s
 // question is what the human sees: every argument, masked, with characters
 // that hide or reorder text made visible.
 func (e *Engine) question(r *run) approval.Question {
-	args := string(r.args)
+	args := "(the arguments could not be masked and are not shown)"
 	if masked, _, err := r.mask.JSON(r.args); err == nil {
 		args = string(masked)
-	} else {
-		args = "(the arguments could not be masked and are not shown)"
 	}
 	prompt := approval.Prompt(r.decision.HumanInTheLoop.Prompt, r.tool.Spec.Name, args, r.decision.RiskLevel)
 	return approval.Question{

@@ -49,7 +49,7 @@ func TestInputHasItsFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := schema.Unify(schema.Context().BuildExpr(expr)).Validate(cue.Concrete(true)); err != nil {
+		if err := schema.Unify(cuecontext.New().BuildExpr(expr)).Validate(cue.Concrete(true)); err != nil {
 			t.Errorf("%v\n%s", err, raw)
 		}
 	}

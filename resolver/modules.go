@@ -182,7 +182,7 @@ func visibleIsPure(name string, c *ast.Compiler) error {
 			switch {
 			case ref.HasPrefix(ast.DefaultRootRef):
 				queue = append(queue, c.GetRules(ref.ConstantPrefix())...)
-				queue = append(queue, c.GetRulesDynamic(ref)...)
+				queue = append(queue, c.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})...)
 			case ref.HasPrefix(ast.InputRootRef) && readsCall(ref):
 				offence = ref
 			}

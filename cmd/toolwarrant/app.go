@@ -105,12 +105,12 @@ func (a *app) policyFlag(c *cobra.Command) {
 	c.Flags().StringVar(&a.policy, "policy", "", `policy folder, or "builtin"`)
 }
 
-// answerNo ends a verb whose answer is no and was printed already.
-var answerNo = errors.New("the answer is no")
+// errAnswerNo ends a verb whose answer is no and was printed already.
+var errAnswerNo = errors.New("the answer is no")
 
 // fail prints err once, in the format asked for, and gives the exit status.
 func (a *app) fail(err error) int {
-	if errors.Is(err, answerNo) {
+	if errors.Is(err, errAnswerNo) {
 		return fault.ExitNo
 	}
 	var done printed

@@ -48,7 +48,7 @@ only be missed by somebody who knows its head: keep the head that this prints.`,
 				a.printf("%s: %d records, head %s\n", verdict, report.Records, head)
 			}
 			if !report.OK {
-				return answerNo
+				return errAnswerNo
 			}
 			return nil
 		},

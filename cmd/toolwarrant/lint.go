@@ -47,7 +47,7 @@ written. "-" reads one document from standard input.`,
 				return err
 			}
 			if !report.OK() {
-				return answerNo
+				return errAnswerNo
 			}
 			return nil
 		},

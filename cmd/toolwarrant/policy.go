@@ -71,7 +71,7 @@ func (a *app) policyTestCmd() *cobra.Command {
 				fmt.Fprintf(a.std.out, "%d passed, %d failed\n", report.Passed, report.Failed)
 			}
 			if !report.OK() {
-				return answerNo
+				return errAnswerNo
 			}
 			return nil
 		},

@@ -97,7 +97,7 @@ about a call with these arguments, with --principal about another caller.`,
 // allowed is the exit status of a decision.
 func allowed(d *decision.Decision) error {
 	if !d.Allow {
-		return answerNo
+		return errAnswerNo
 	}
 	return nil
 }

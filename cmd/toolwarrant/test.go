@@ -126,7 +126,7 @@ func (a *app) tested(views []testView, several bool) error {
 			return exitOf(v.Error)
 		}
 	}
-	return answerNo
+	return errAnswerNo
 }
 
 type junitSuite struct {

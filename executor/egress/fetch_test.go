@@ -337,7 +337,7 @@ func TestTLS(t *testing.T) {
 	plain, _ := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("reached over http") })
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/down" {
-			http.Redirect(w, r, "http://example.com:"+plain+"/", 302)
+			http.Redirect(w, r, "http://example.com:"+plain+"/", http.StatusFound)
 			return
 		}
 		fmt.Fprint(w, r.Proto)

@@ -94,13 +94,6 @@ func (d *htmlDoc) wrap(n *html.Node) *goja.Object {
 	return obj
 }
 
-func (d *htmlDoc) orNull(n *html.Node) goja.Value {
-	if n == nil {
-		return goja.Null()
-	}
-	return d.wrap(n)
-}
-
 func (d *htmlDoc) elements(nodes []*html.Node) goja.Value {
 	obj := d.s.vm.CreateObject(d.list)
 	d.s.hide(obj, nodes)

@@ -17,6 +17,10 @@ type urlRecord struct {
 	query, fragment            *string
 }
 
+// errURL has the text that browsers give it, capital included: programs show
+// it to people.
+//
+//lint:ignore ST1005 the text is the standard's, not ours
 var errURL = errors.New("Invalid URL")
 
 // specialPorts are the special schemes with their default ports.

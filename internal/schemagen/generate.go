@@ -92,7 +92,7 @@ func schema(pkg cue.Value, name string, row entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(pkg.Context().BuildExpr(expr))
+	raw, err := json.Marshal(cuecontext.New().BuildExpr(expr))
 	if err != nil {
 		return nil, err
 	}
