@@ -498,27 +498,6 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-func TestVisible(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain Zürich 日本 €":  "plain Zürich 日本 €",
-		"a\u2066b\u2069":     `a\u2066b\u2069`,
-		"\ufeff\u00ad\u2028": `\ufeff\u00ad\u2028`,
-		"a\u00a0b\u3164c":    `a\u00a0b\u3164c`,
-		"x\U000E0041":        `x\U000e0041`,
-		"\xff\ufffd":         `\xff\ufffd`,
-		"i\ufe0f":            `i\ufe0f`,
-		"\t\x1b[2J":          `\t\u001b[2J`,
-	} {
-		got := approval.Visible(in)
-		if got != want {
-			t.Errorf("Visible(%q) = %q, want %q", in, got, want)
-		}
-		if again := approval.Visible(got); again != got {
-			t.Errorf("not stable: %q, %q", got, again)
-		}
-	}
-}
-
 func TestFault(t *testing.T) {
 	for _, tc := range []struct {
 		err    error

@@ -111,6 +111,8 @@ func (e *Engine) question(r *run) approval.Question {
 // settle takes a human's answer, decides again under the policy now in force
 // and claims the acceptance.
 func (e *Engine) settle(ctx context.Context, r *run, p approval.Pending, action approval.Action, by approval.Approver) error {
+	// A client that leaves while it is asked must not leave its question open.
+	ctx = context.WithoutCancel(ctx)
 	r.humanAnswered(p, by, e.Now())
 	settled, err := e.Approvals.Settle(ctx, p.ID, action, by)
 	if err != nil {
@@ -144,12 +146,18 @@ func (e *Engine) resume(ctx context.Context, r *run) error {
 	}
 	by := approval.Approver{Subject: r.in.Principal.Subject, Groups: r.in.Principal.Groups, Method: approval.ChannelInputRequired}
 	p, err := e.Approvals.Redeem(ctx, r.in.State, b, r.in.Answer, by)
-	var notAccepted *approval.NotAcceptedError
+	var waits *approval.NotAcceptedError
 	switch {
 	case err == nil:
 		r.human.Outcome = audit.HITLAccepted
-	case errors.As(err, &notAccepted) && r.in.Answer != "":
-		// This caller's human said no: that settles the call that asked.
+	case approval.Ended(err):
+		// This very attempt ended the question: it closes the call that asked.
+	case errors.As(err, &waits) && waits.State == approval.StatePending:
+		// The client came back without an answer: the question still stands.
+		r.callID, r.ask = p.Binding.CallID, &InputRequired{
+			State: r.in.State, Prompt: p.Question.Prompt, ExpirySeconds: int64(time.Until(p.Binding.ExpiresAt).Seconds()),
+		}
+		return errSuspended
 	default:
 		// A call of its own: the rightful retry of the other one still works.
 		r.related = p.Binding.CallID

@@ -31,6 +31,6 @@
 // a panic ends one request, never the process. Without authentication the
 // server listens on loopback only (CheckAddr).
 //
-// Imports: decision, approval, fault. Only cmd imports this package; package
-// service implements Caller.
+// Only cmd and bench import this package. Governed (governed.go) is the Caller
+// of an open installation; nothing else here knows package service.
 package server
