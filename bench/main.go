@@ -44,7 +44,11 @@ func dispatch() error {
 	seconds := flag.Float64("seconds", 4, "length of one measurement")
 	rounds := flag.Int("rounds", 3, "measurements of each cell, interleaved")
 	gogcs := flag.String("gogc", "100,400", "GOGC values of the servers, comma separated")
+	profile := flag.String("profile", "", "folder for a CPU profile of each server")
 	flag.Parse()
+	if *profile != "" {
+		os.Setenv(profileDir, *profile)
+	}
 	if *clients < 1 || *clients > 1000 || *seconds <= 0 || *seconds > 60 || *rounds < 1 {
 		return fmt.Errorf("want 1 to 1000 clients, at most 60 seconds and at least one round")
 	}

@@ -11,7 +11,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -44,6 +46,11 @@ func serveChild(kind string) error {
 		defer s.Close(ctx)
 		handler = server.New(server.Options{Caller: server.Governed(s), Name: "bench", Version: "0", Logger: logger}).Handler()
 	}
+	stop, err := startProfile(kind)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	web := &http.Server{Handler: handler}
 	go web.Serve(listener)
 	defer web.Close()
@@ -63,6 +70,25 @@ func serveChild(kind string) error {
 		}
 	}
 	return nil
+}
+
+// profileDir names the folder for profiles in a child's environment.
+const profileDir = "TOOLWARRANT_BENCH_PROFILE"
+
+// startProfile writes a CPU profile of this process if one was asked for.
+func startProfile(kind string) (stop func(), err error) {
+	dir := os.Getenv(profileDir)
+	if dir == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(filepath.Join(dir, kind+"-gogc"+os.Getenv("GOGC")+".pprof"))
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); f.Close() }, nil
 }
 
 func micros(t syscall.Timeval) int64 { return int64(t.Sec)*1e6 + int64(t.Usec) }

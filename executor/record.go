@@ -78,21 +78,32 @@ func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
 		c.Policy = &audit.Policy{Revision: d.PolicyRevision, ProfileChain: d.ProfileChain}
 		c.ToolSafety, c.Effective = &d.ToolSafety, &d.EffectivePolicy
 		c.RiskLevel, c.RiskSignals = &d.RiskLevel, d.RiskSignals
-		now := r.decideAt.UTC().Format(time.RFC3339Nano)
-		in, err := decision.InputDigest(d.PolicyRevision, d.Tool.SpecDigest, p, r.in.Origin, r.paramsDigest, now, nil)
-		if err != nil {
-			e.Logger.Error().Err(err).Str("callId", r.callID).Msg("the policy input has no digest")
-		}
-		c.Decision = &audit.Decision{ID: d.DecisionID, DecidedAt: d.DecidedAt, InputDigest: in, Input: r.principalInput(c.Params), MaskedPointers: []string{}}
-		for _, name := range kept {
-			ptr := string(jsontext.Pointer("").AppendToken(name))
-			c.Decision.MaskedPointers = append(c.Decision.MaskedPointers, "/params"+ptr, "/decision/input/call/args"+ptr)
-		}
+		c.Decision = r.decided(e, c.Params, kept)
 	}
 	if f != nil {
 		c.Error = &audit.Error{Code: f.Code, Reason: optional(f.Reason), Message: f.Message}
 	}
 	return c
+}
+
+// decided is the decision as the records of this call have it. It is made
+// once per decision: ask, open and close repeat it.
+func (r *run) decided(e *Engine, args json.RawMessage, kept []string) *audit.Decision {
+	d := r.decision
+	if r.recorded != nil && r.recorded.ID == d.DecisionID {
+		return r.recorded
+	}
+	now := r.decideAt.UTC().Format(time.RFC3339Nano)
+	in, err := decision.InputDigest(d.PolicyRevision, d.Tool.SpecDigest, r.in.Principal, r.in.Origin, r.paramsDigest, now, nil)
+	if err != nil {
+		e.Logger.Error().Err(err).Str("callId", r.callID).Msg("the policy input has no digest")
+	}
+	r.recorded = &audit.Decision{ID: d.DecisionID, DecidedAt: d.DecidedAt, InputDigest: in, Input: r.principalInput(args), MaskedPointers: []string{}}
+	for _, name := range kept {
+		ptr := string(jsontext.Pointer("").AppendToken(name))
+		r.recorded.MaskedPointers = append(r.recorded.MaskedPointers, "/params"+ptr, "/decision/input/call/args"+ptr)
+	}
+	return r.recorded
 }
 
 // loggedArgs are the arguments without those that the policy keeps out. What

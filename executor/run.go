@@ -34,6 +34,7 @@ type run struct {
 	args         json.RawMessage
 	paramsDigest string
 	decision     *decision.Decision
+	recorded     *audit.Decision // of that decision
 	statics      []worker.Static
 	hidden       []decision.Reason // why a tool does not exist for this caller
 
