@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/suggest"
 )
 
 // Rules select tools: by name, by tag, by category.
@@ -110,48 +111,11 @@ func (c chooser) check(b *bundle, docs []document) error {
 // unknown is the error for a word that is not in known, with the nearest one.
 func unknown(what, word string, known []string) error {
 	hint := ""
-	if near := nearest(word, known); near != "" {
+	if near := suggest.Nearest(word, known); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	} else if len(known) <= 20 {
 		slices.Sort(known)
 		hint = "; known are " + strings.Join(slices.Compact(known), ", ")
 	}
 	return fault.New(fault.Usage, "unknown-"+what, "there is no %s %q%s", what, word, hint)
-}
-
-// nearest gives the known word with the fewest edits from word, if they are
-// few enough that a slip explains them.
-func nearest(word string, known []string) string {
-	best, fewest := "", max(2, len(word)/3)+1
-	for _, k := range known {
-		if k == "" {
-			continue
-		}
-		if n := edits(strings.ToLower(word), strings.ToLower(k)); n < fewest || n == fewest && best != "" && k < best {
-			best, fewest = k, n
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance of a and b, in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above := row[j+1]
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(above+1, row[j]+1, diagonal+cost)
-			diagonal = above
-		}
-	}
-	return row[len(b)]
 }

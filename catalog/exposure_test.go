@@ -81,17 +81,3 @@ func TestRulesThatNameNothing(t *testing.T) {
 		})
 	}
 }
-
-func TestEdits(t *testing.T) {
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"hash", "hash", 0}, {"flaw", "lawn", 2}} {
-		if got := edits(tc.a, tc.b); got != tc.want {
-			t.Errorf("edits(%q, %q) = %d, want %d", tc.a, tc.b, got, tc.want)
-		}
-		if got := edits(tc.b, tc.a); got != tc.want {
-			t.Errorf("edits(%q, %q) = %d, want %d", tc.b, tc.a, got, tc.want)
-		}
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	near "github.com/toolwarrant/toolwarrant/internal/suggest"
 )
 
 // didYouMean names the key that was probably meant by an unknown path, as
@@ -29,7 +31,7 @@ func suggest(name string, known []string) string {
 	best, least := "", 1+len(want)/3
 	for _, k := range known {
 		have := fold(k)
-		d := distance(want, have)
+		d := near.Distance(want, have)
 		if d > 0 && last(have) == last(want) && !strings.Contains(k, prefix) {
 			d = min(d, 1)
 		}
@@ -65,24 +67,3 @@ func fold(s string) string {
 }
 
 func last(dotted string) string { return dotted[strings.LastIndexByte(dotted, '.')+1:] }
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
-}

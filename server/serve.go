@@ -112,10 +112,15 @@ func (t *tally) wait(limit time.Duration) bool {
 	}
 	empty := t.empty
 	t.mu.Unlock()
+	return within(limit, empty)
+}
+
+// within reports whether done came before the limit.
+func within(limit time.Duration, done <-chan struct{}) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case <-empty:
+	case <-done:
 		return true
 	case <-timer.C:
 		return false

@@ -201,12 +201,5 @@ func (l *lineWriter) wait(limit time.Duration) bool {
 	}
 	empty := l.empty
 	l.mu.Unlock()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-empty:
-		return true
-	case <-timer.C:
-		return false
-	}
+	return within(limit, empty)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/suggest"
 )
 
 const (
@@ -69,7 +70,7 @@ func (s *Spec) known(name string) *fault.Error {
 		names[i] = p.Name
 	}
 	e := argFault("unknown-argument", join("", name), "the tool has no parameter %s", quote(name))
-	if n := nearest(name, names); n != "" {
+	if n := suggest.Nearest(name, names); n != "" {
 		e.Message += "; did you mean " + quote(n) + "?"
 	}
 	return e

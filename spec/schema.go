@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/suggest"
 	"github.com/toolwarrant/toolwarrant/schemas"
 )
 
@@ -166,7 +167,7 @@ func name(e *jsonschema.ValidationError) []violation {
 		var out []violation
 		for _, m := range k.Properties {
 			msg := fmt.Sprintf("%q is not a member of this block, which is closed", clip(m))
-			if s := nearest(m, membersOf(p)); s != "" {
+			if s := suggest.Nearest(m, membersOf(p)); s != "" {
 				msg += fmt.Sprintf("; did you mean %q?", s)
 			}
 			out = append(out, violation{pointer: join(p, m), reason: "additional-property", message: msg, atName: true})
@@ -199,7 +200,7 @@ func enumMessage(got any, want []any) string {
 	}
 	if s, ok := got.(string); ok {
 		msg += fmt.Sprintf("; got %q", clip(s))
-		if n := nearest(s, words); n != "" {
+		if n := suggest.Nearest(s, words); n != "" {
 			msg += fmt.Sprintf(", did you mean %q?", n)
 		}
 	}

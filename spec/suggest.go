@@ -1,6 +1,10 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/toolwarrant/toolwarrant/internal/suggest"
+)
 
 // topLevel are the members that Safe Tool Spec section 3 names, with the
 // approval block; every other member of a document is kept as it is.
@@ -40,40 +44,5 @@ func NearMiss(field string) string {
 	if strings.HasPrefix(field, "x-") {
 		return ""
 	}
-	return nearest(field, topLevel)
-}
-
-// nearest gives the candidate that s was probably meant to be, or "".
-func nearest(s string, candidates []string) string {
-	if len(s) > 40 {
-		return ""
-	}
-	best, bound := "", min(3, len(s)/3+1)
-	for _, c := range candidates {
-		if d := distance(strings.ToLower(s), strings.ToLower(c)); d <= bound {
-			best, bound = c, d-1
-		}
-	}
-	return best
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diag+1)
-		}
-	}
-	return row[len(b)]
+	return suggest.Nearest(field, topLevel)
 }

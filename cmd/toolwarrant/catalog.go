@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/service"
 )
 
 func (a *app) catalogCmd() *cobra.Command {
@@ -66,22 +69,29 @@ func (a *app) catalogListCmd() *cobra.Command {
 	return c
 }
 
+// withTool opens the installation and finds the one tool that a verb is about.
+func (a *app) withTool(do func(context.Context, *service.Service, *catalog.Tool) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, pos []string) error {
+		ctx := c.Context()
+		s, err := a.open(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer s.Close(ctx)
+		t, err := s.Catalog.Lookup(ctx, pos[0])
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, t)
+	}
+}
+
 func (a *app) catalogShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show one tool: its document, state and decision",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, pos []string) error {
-			ctx := c.Context()
-			s, err := a.open(ctx, nil)
-			if err != nil {
-				return err
-			}
-			defer s.Close(ctx)
-			t, err := s.Catalog.Lookup(ctx, pos[0])
-			if err != nil {
-				return err
-			}
+		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
 			d, err := s.Decide(ctx, t, principal(), decision.OriginCLIRun, nil)
 			if err != nil {
 				return err
@@ -101,7 +111,7 @@ func (a *app) catalogShowCmd() *cobra.Command {
 			a.printf("\nstate        %s %s\n", t.State, t.Why)
 			a.printDecision(d)
 			return nil
-		},
+		}),
 	}
 	a.formats(c, "text", "json")
 	a.policyFlag(c)
@@ -113,17 +123,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 		Use:   "publish NAME",
 		Short: "Test a tool and, if it passes, serve exactly what passed",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, pos []string) error {
-			ctx := c.Context()
-			s, err := a.open(ctx, nil)
-			if err != nil {
-				return err
-			}
-			defer s.Close(ctx)
-			t, err := s.Catalog.Lookup(ctx, pos[0])
-			if err != nil {
-				return err
-			}
+		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
 			res, _, err := s.Publish(ctx, principal(), t)
 			if err != nil {
 				return err
@@ -134,7 +134,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 			}
 			a.printf("%s passed its test and is served.\n", t.Spec.Name)
 			return nil
-		},
+		}),
 	}
 	a.formats(c, "text", "json")
 	a.policyFlag(c)
@@ -146,27 +146,17 @@ func (a *app) catalogDraftCmd() *cobra.Command {
 		Use:   "draft NAME",
 		Short: "Take a tool out of service",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, pos []string) error {
-			ctx := c.Context()
-			s, err := a.open(ctx, nil)
-			if err != nil {
-				return err
-			}
-			defer s.Close(ctx)
-			t, err := s.Catalog.Lookup(ctx, pos[0])
-			if err != nil {
-				return err
-			}
+		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
 			if err := s.Draft(ctx, principal(), t); err != nil {
 				return err
 			}
 			if a.format == "json" {
-				a.json(map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "state": "DRAFT"})
+				a.json(map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "state": catalog.StateDraft})
 				return nil
 			}
 			a.printf("%s is a draft now and not served.\n", t.Spec.Name)
 			return nil
-		},
+		}),
 	}
 	a.formats(c, "text", "json")
 	return c
