@@ -37,6 +37,8 @@ type engine struct {
 	operator Operator
 	opTerm   *ast.Term
 
+	evaluators *evaluators
+
 	chains  *lru.Cache[chainKey, *folded]
 	plans   *lru.Cache[planKey, *plan]
 	visible *lru.Cache[seenKey, bool]
@@ -57,7 +59,7 @@ func newEngine(ctx context.Context, s *source, o Operator, test bool) (*engine, 
 	if err != nil {
 		return nil, fault.New(fault.Internal, "capabilities", "the capabilities cannot be written").Because(err)
 	}
-	e := &engine{revision: s.revision(caps), tests: s.testDigest(), source: s.name, operator: o}
+	e := &engine{revision: s.revision(caps), tests: s.testDigest(), source: s.name, operator: o, evaluators: newEvaluators()}
 	if e.opTerm, err = operatorTerm(&e.operator); err != nil {
 		return nil, err
 	}
@@ -94,12 +96,20 @@ func (e *engine) eval(ctx context.Context, q rego.PreparedEvalQuery, input ast.V
 			result, err = nil, unavailable("eval-error", "the policy failed while deciding").Because(fmt.Errorf("panic: %v", p))
 		}
 	}()
-	limited, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	rs, err := q.Eval(limited, rego.EvalParsedInput(input), rego.EvalGenerateJSON(asTerm))
+	var rs rego.ResultSet
+	late := false
+	waited := e.evaluators.do(ctx, func() {
+		limited, cancel := context.WithTimeout(ctx, deadline)
+		defer cancel()
+		rs, err = q.Eval(limited, rego.EvalParsedInput(input), rego.EvalGenerateJSON(asTerm))
+		late = errors.Is(limited.Err(), context.DeadlineExceeded)
+	})
+	if waited != nil {
+		err = waited
+	}
 	switch {
 	case err == nil:
-	case ctx.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded):
+	case ctx.Err() == nil && late:
 		return nil, unavailable("eval-timeout", "the policy did not decide within %s", deadline).Because(err)
 	case ctx.Err() != nil:
 		return nil, unavailable("canceled", "the caller went away before the policy had decided").Because(ctx.Err())
