@@ -54,11 +54,13 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		}
 		r.tool = tool
 	}
-	secrets, err := e.Secrets.Values(r.tool.Spec.Placeholders())
-	if err != nil {
-		return err
+	if names := r.tool.Spec.Placeholders(); len(names) > 0 {
+		secrets, err := e.Secrets.Values(names)
+		if err != nil {
+			return secretsUnavailable(err)
+		}
+		r.hide(secrets)
 	}
-	r.hide(secrets)
 	if r.ownRun() {
 		return nil
 	}
@@ -70,10 +72,26 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		return err
 	}
 	if len(seen) != 1 || !seen[0] {
+		if err := e.rejected(ctx, r); err != nil {
+			return err
+		}
 		return r.conceal("hidden", "the policy hides this tool from the caller")
 	}
 	if r.tool.State != catalog.StateActive {
 		return fault.New(fault.NotActive, "state-"+slug(string(r.tool.State)), "the tool %q is not active: %s", r.tool.Spec.Name, r.tool.Why)
+	}
+	return nil
+}
+
+// rejected says why the policy rejects a tool, to the person at the terminal
+// of the installation: to everybody else the tool does not exist.
+func (e *Engine) rejected(ctx context.Context, r *run) error {
+	if r.in.Origin != decision.OriginCLIRun {
+		return nil
+	}
+	_, err := e.Policy.Resolve(ctx, resolver.Request{Tool: r.resolverTool(), Principal: r.in.Principal, Origin: decision.OriginList, Now: r.now(e)})
+	if errors.Is(err, fault.New(fault.ResolverReject, "", "")) {
+		return err
 	}
 	return nil
 }
@@ -105,9 +123,12 @@ func (e *Engine) decide(ctx context.Context, r *run) error {
 	if have := e.Runtime.Isolation().Mode; !strongEnough(have, d.Isolation.Minimum) {
 		return fault.New(fault.PolicyDenied, "isolation", "the policy demands isolation %q and this installation runs code %q", d.Isolation.Minimum, have)
 	}
+	if len(r.tool.Spec.StaticVariables) == 0 {
+		return nil
+	}
 	statics, secrets, missing, err := e.Secrets.Resolve(r.tool.Spec.StaticVariables, d.EffectivePolicy.Env)
 	if err != nil {
-		return err
+		return secretsUnavailable(err)
 	}
 	if len(missing) > 0 {
 		return missingRequirement(r.tool.Spec.Name, missing[0])

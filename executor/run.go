@@ -136,4 +136,14 @@ func missingRequirement(tool string, m secret.Missing) error {
 	return fault.New(fault.NotActive, "missing-requirements", "the tool %q needs ${%s}, which %s", tool, m.Name, what)
 }
 
+// secretsUnavailable is the refusal of a tool with placeholders while the
+// secrets file cannot be read or is open to others. Tools without any run.
+func secretsUnavailable(err error) error {
+	f := fault.From(err)
+	if f.Code == fault.Internal {
+		return err
+	}
+	return fault.New(fault.NotActive, f.Reason, "the tool needs values of the secrets file, and %s", f.Message).Because(err)
+}
+
 func slug(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }

@@ -115,6 +115,9 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	}
 	s.Approvals = approval.NewGate(store, keys, time.Now)
 	secrets := secret.New(secretsFile(o.Home, o.Config), os.LookupEnv)
+	if err := secrets.Check(); err != nil {
+		return nil, err
+	}
 	if s.Catalog, err = catalog.Open(ctx, s.catalogOptions(secrets)); err != nil {
 		return nil, err
 	}

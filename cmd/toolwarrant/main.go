@@ -14,11 +14,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 func main() {
+	// What a tool computes must not depend on where it runs, and what a log
+	// says must be comparable: this process knows one time zone.
+	time.Local = time.UTC
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}, os.Environ())
 	stop()

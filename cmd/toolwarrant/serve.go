@@ -158,6 +158,10 @@ func followCatalog(ctx context.Context, s *service.Service, log zerolog.Logger) 
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	s.Catalog.Watch(ctx, tick.C, func(err error) {
+		if err == nil {
+			log.Info().Str("catalog", s.Catalog.Revision()).Msg("the catalog changed")
+			return
+		}
 		log.Error().Err(err).Msg("the catalog changed and cannot be read; what was good stays in force")
 	})
 }

@@ -48,7 +48,11 @@ func (a *app) subject(ctx context.Context, tools lookupper, arg string) (subject
 	if wrong := doc.Spec.CheckCode(); len(wrong) > 0 {
 		return subject{}, wrong[0]
 	}
-	t := &catalog.Tool{Spec: doc.Spec, Source: catalog.SourceUser, Path: doc.File, State: catalog.StateDraft, Why: "a document that is in no catalog"}
+	path := doc.File
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		path = arg // the document is the folder: its code is another file of it
+	}
+	t := &catalog.Tool{Spec: doc.Spec, Source: catalog.SourceUser, Path: path, State: catalog.StateDraft, Why: "a document that is in no catalog"}
 	return subject{tool: t, unpublished: true}, nil
 }
 
