@@ -65,6 +65,9 @@ func benchmark(b *testing.B, body, args string) {
 
 func BenchmarkTiny(b *testing.B) { benchmark(b, `return 1`, `{}`) }
 
+// BenchmarkWorld uses the global object as a value, so that all of it is built.
+func BenchmarkWorld(b *testing.B) { benchmark(b, `return this ? 1 : 0`, `{"text":"a"}`) }
+
 func BenchmarkTool(b *testing.B) {
 	benchmark(b, toolBody, `{"text":`+mustJSON(strings.Repeat("the quick brown fox a.b@c.de jumps 42 over lazy dogs ", 20))+`}`)
 }

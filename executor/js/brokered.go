@@ -63,7 +63,7 @@ func (s *session) parseJSON(raw json.RawMessage) goja.Value {
 	if nesting(string(raw)) > maxJSONDepth {
 		s.throwError("RangeError", "the answer of the helper nests too deeply")
 	}
-	return s.native.jsonParse(goja.Undefined(), s.vm.ToValue(string(raw)))
+	return s.parser()(goja.Undefined(), s.vm.ToValue(string(raw)))
 }
 
 // forward is a function that sends its arguments to the broker as they are.

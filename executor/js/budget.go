@@ -27,6 +27,8 @@ type meter struct {
 	file    *file.File
 	amounts map[int]bool // charges in use
 	depth   int
+	strict  int  // elements of classes around, in which this is no global object
+	global  bool // the global object may be used as a value
 	failure *worker.Failure
 }
 

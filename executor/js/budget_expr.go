@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/unistring"
 )
 
 // expr descends into an expression; what it meets inside functions and
@@ -38,6 +39,7 @@ func (m *meter) expr(e ast.Expression) {
 		m.properties(e.Properties)
 		m.expr(e.Rest)
 	case *ast.PropertyShort:
+		m.name(e.Name.Name)
 		m.expr(e.Initializer)
 	case *ast.PropertyKeyed:
 		m.expr(e.Key)
@@ -75,7 +77,10 @@ func (m *meter) expr(e ast.Expression) {
 		m.expr(e.Left)
 		m.expr(e.Member)
 	case *ast.DotExpression:
-		m.expr(e.Left)
+		m.name(e.Identifier.Name)
+		if !namesGlobal(e.Left) {
+			m.expr(e.Left)
+		}
 	case *ast.PrivateDotExpression:
 		m.expr(e.Left)
 	case *ast.OptionalChain:
@@ -85,11 +90,34 @@ func (m *meter) expr(e ast.Expression) {
 	case *ast.TemplateLiteral:
 		m.expr(e.Tag)
 		m.exprs(e.Expressions)
-	case *ast.Identifier, *ast.PrivateIdentifier, *ast.StringLiteral, *ast.NumberLiteral, *ast.BooleanLiteral,
-		*ast.NullLiteral, *ast.ThisExpression, *ast.SuperExpression, *ast.MetaProperty:
+	case *ast.Identifier:
+		m.name(e.Name)
+	case *ast.ThisExpression:
+		m.global = m.global || m.strict == 0
+	case *ast.PrivateIdentifier, *ast.StringLiteral, *ast.NumberLiteral, *ast.BooleanLiteral,
+		*ast.NullLiteral, *ast.SuperExpression, *ast.MetaProperty:
 	default:
 		m.fail(e.Idx0(), fmt.Sprintf("an expression of this kind (%T) is not supported", e))
 	}
+}
+
+// name notes a use of the global object under its name.
+func (m *meter) name(n unistring.String) {
+	if n == "globalThis" {
+		m.global = true
+	}
+}
+
+// namesGlobal reports whether e, left of a dot, may be the global object. Only
+// the member behind the dot is used then, and its name is in the source.
+func namesGlobal(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.ThisExpression:
+		return true
+	case *ast.Identifier:
+		return e.Name == "globalThis"
+	}
+	return false
 }
 
 func (m *meter) exprs(list []ast.Expression) {
@@ -125,7 +153,9 @@ func (m *meter) class(c *ast.ClassLiteral) {
 		switch el := el.(type) {
 		case *ast.FieldDefinition:
 			m.expr(el.Key)
+			m.strict++
 			m.expr(el.Initializer)
+			m.strict--
 			// A function keeps the name of its field only while it is the
 			// whole initialiser; calling it is counted anyway.
 			if !absent(el.Initializer) && !anonymous(el.Initializer) {
@@ -133,9 +163,13 @@ func (m *meter) class(c *ast.ClassLiteral) {
 			}
 		case *ast.MethodDefinition:
 			m.expr(el.Key)
+			m.strict++
 			m.function(el.Body)
+			m.strict--
 		case *ast.ClassStaticBlock:
+			m.strict++
 			m.block(el.Block, 1)
+			m.strict--
 		default:
 			m.fail(el.Idx0(), fmt.Sprintf("a class element of this kind (%T) is not supported", el))
 		}

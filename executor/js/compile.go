@@ -56,8 +56,11 @@ func (r *Runtime) compile(p worker.Program, statics []worker.Static) (*program, 
 
 // bindings are the names that become identifiers, each once, params first.
 func bindings(params []string, statics []worker.Static) []string {
-	seen := map[string]bool{}
-	var out []string
+	if len(params)+len(statics) == 0 {
+		return nil
+	}
+	seen := make(map[string]bool, len(params)+len(statics))
+	out := make([]string, 0, len(params)+len(statics))
 	add := func(n string) {
 		if bindable(n) && !seen[n] {
 			seen[n] = true
@@ -94,7 +97,7 @@ func compileBody(name, body string, names []string) (*program, *worker.Failure) 
 	if meter.failure != nil {
 		return nil, meter.failure
 	}
-	p := &program{name: name, source: body, needs: needsOf(body)}
+	p := &program{name: name, source: body, needs: needsOf(body, meter.global)}
 	for n := range meter.amounts {
 		p.charges = append(p.charges, n)
 	}
@@ -232,20 +235,15 @@ func (p *program) start(s *session) (goja.Value, error) {
 // bindingValues parses the arguments inside the virtual machine, which keeps
 // the order of members, and lays the static variables over them.
 func (s *session) bindingValues() (map[string]goja.Value, error) {
-	text := string(s.call.Args)
-	if strings.TrimSpace(text) == "" {
-		text = "{}"
-	}
-	if nesting(text) > maxJSONDepth {
-		return nil, errors.New("the arguments nest too deeply")
-	}
-	v := s.native.jsonParse(goja.Undefined(), s.vm.ToValue(text))
-	obj, ok := v.(*goja.Object)
-	if !ok {
-		return nil, errors.New("the arguments are not a JSON object")
+	obj, err := s.argsObject()
+	if err != nil {
+		return nil, err
 	}
 	if err := s.vm.GlobalObject().DefineDataProperty("args", obj, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
 		return nil, err
+	}
+	if len(s.prog.outer)+len(s.prog.inner) == 0 {
+		return nil, nil
 	}
 	values := map[string]goja.Value{}
 	own := map[string]bool{}
@@ -261,6 +259,22 @@ func (s *session) bindingValues() (map[string]goja.Value, error) {
 		values[st.Name] = s.vm.ToValue(st.Value)
 	}
 	return values, nil
+}
+
+func (s *session) argsObject() (*goja.Object, error) {
+	text := string(s.call.Args)
+	switch strings.TrimSpace(text) {
+	case "", "{}":
+		return s.vm.NewObject(), nil
+	}
+	if nesting(text) > maxJSONDepth {
+		return nil, errors.New("the arguments nest too deeply")
+	}
+	obj, ok := s.parser()(goja.Undefined(), s.vm.ToValue(text)).(*goja.Object)
+	if !ok {
+		return nil, errors.New("the arguments are not a JSON object")
+	}
+	return obj, nil
 }
 
 func orUndefined(v goja.Value) goja.Value {

@@ -15,27 +15,24 @@ const maxBulk = 1 << 24
 
 const encodingHelper = "safety.encoding"
 
-func (s *session) installEncoding() {
-	s.globalFunc("atob", func(call goja.FunctionCall) goja.Value {
-		b, ok := forgivingBase64(call.Argument(0).String())
-		if !ok {
-			s.refuse(fault.InvalidInput, encodingHelper, "invalid-base64", "[atob] the text is not base64")
+func (s *session) atob(call goja.FunctionCall) goja.Value {
+	b, ok := forgivingBase64(call.Argument(0).String())
+	if !ok {
+		s.refuse(fault.InvalidInput, encodingHelper, "invalid-base64", "[atob] the text is not base64")
+	}
+	return s.vm.ToValue(latin1(b))
+}
+
+func (s *session) btoa(call goja.FunctionCall) goja.Value {
+	text := call.Argument(0).String()
+	out := make([]byte, 0, len(text))
+	for _, r := range text {
+		if r > 0xFF {
+			s.refuse(fault.InvalidInput, encodingHelper, "non-latin-1", "[btoa] the text has characters beyond Latin-1; encode it with TextEncoder first")
 		}
-		return s.vm.ToValue(latin1(b))
-	})
-	s.globalFunc("btoa", func(call goja.FunctionCall) goja.Value {
-		text := call.Argument(0).String()
-		out := make([]byte, 0, len(text))
-		for _, r := range text {
-			if r > 0xFF {
-				s.refuse(fault.InvalidInput, encodingHelper, "non-latin-1", "[btoa] the text has characters beyond Latin-1; encode it with TextEncoder first")
-			}
-			out = append(out, byte(r))
-		}
-		return s.vm.ToValue(base64.StdEncoding.EncodeToString(out))
-	})
-	s.lazy("TextEncoder", s.textEncoder)
-	s.lazy("TextDecoder", s.textDecoder)
+		out = append(out, byte(r))
+	}
+	return s.vm.ToValue(base64.StdEncoding.EncodeToString(out))
 }
 
 func latin1(b []byte) string {

@@ -73,7 +73,7 @@ func (s *session) fail(f *worker.Failure) {
 }
 
 func (s *session) helperError(f *worker.Failure) *goja.Object {
-	obj, err := s.vm.New(s.native.errorCtor, s.vm.ToValue(clip(f.Message, maxMessage)))
+	obj, err := s.vm.New(s.ctor("Error"), s.vm.ToValue(clip(f.Message, maxMessage)))
 	if err != nil {
 		panic(err)
 	}
@@ -99,11 +99,7 @@ func (s *session) refuse(code fault.Code, helper, reason, message string) {
 
 // throwError throws a plain JavaScript error of a built-in kind.
 func (s *session) throwError(name, message string) {
-	ctor := s.native.errors[name]
-	if ctor == nil {
-		ctor = s.native.errorCtor
-	}
-	obj, err := s.vm.New(ctor, s.vm.ToValue(message))
+	obj, err := s.vm.New(s.ctor(name), s.vm.ToValue(message))
 	if err != nil {
 		panic(err)
 	}
@@ -147,7 +143,7 @@ func (s *session) readError(obj *goja.Object) *worker.Failure {
 	isError := false
 	name, message := "", ""
 	if failed := s.guardedCall(func() {
-		isError = obj.ClassName() == "Error" || s.vm.InstanceOf(obj, s.native.errorCtor)
+		isError = obj.ClassName() == "Error" || s.vm.InstanceOf(obj, s.ctor("Error"))
 		name, message = primitiveString(obj.Get("name")), primitiveString(obj.Get("message"))
 	}); failed != nil {
 		if s.stopped.Load() != nil {

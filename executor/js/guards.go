@@ -50,13 +50,12 @@ func (s *session) guard(obj *goja.Object, name string, check func(call goja.Func
 
 func (s *session) guards() {
 	global := s.vm.GlobalObject()
-	object := func(o *goja.Object, name string) *goja.Object { v, _ := o.Get(name).(*goja.Object); return v }
-	array := object(object(global, "Array"), "prototype")
-	text := object(object(global, "String"), "prototype")
+	array := s.vm.NewArray().Prototype()
+	text := func() *goja.Object { return s.vm.ToValue("").ToObject(s.vm).Prototype() }
 	for _, name := range s.prog.needs.guarded {
 		switch name {
 		case "repeat":
-			s.guard(text, name, func(call goja.FunctionCall) []goja.Value {
+			s.guard(text(), name, func(call goja.FunctionCall) []goja.Value {
 				n := call.Argument(0).ToFloat()
 				if n > 0 && n*float64(len(call.This.String())) > maxBulk {
 					s.throwError("RangeError", "repeat: the string would be too long")
@@ -64,7 +63,7 @@ func (s *session) guards() {
 				return call.Arguments
 			})
 		case "padStart", "padEnd":
-			s.guard(text, name, func(call goja.FunctionCall) []goja.Value {
+			s.guard(text(), name, func(call goja.FunctionCall) []goja.Value {
 				if call.Argument(0).ToFloat() > maxBulk {
 					s.throwError("RangeError", name+": the string would be too long")
 				}
@@ -87,7 +86,7 @@ func (s *session) guards() {
 	}
 	s.guardJoin(array)
 	if s.prog.needs.parse {
-		s.guardParse(object(global, "JSON"))
+		s.guardParse(s.member(global, "JSON"))
 	}
 	if s.prog.needs.apply {
 		s.guardApply(global)
@@ -106,15 +105,14 @@ func (s *session) guardParse(json *goja.Object) {
 
 // guardApply bounds argument lists that come from a length.
 func (s *session) guardApply(global *goja.Object) {
-	object := func(o *goja.Object, name string) *goja.Object { v, _ := o.Get(name).(*goja.Object); return v }
 	spread := func(i int) func(goja.FunctionCall) []goja.Value {
 		return func(call goja.FunctionCall) []goja.Value {
 			s.boundedLength(call.Argument(i), "apply")
 			return call.Arguments
 		}
 	}
-	s.guard(object(object(global, "Function"), "prototype"), "apply", spread(1))
-	reflection := object(global, "Reflect")
+	s.guard(s.member(s.member(global, "Function"), "prototype"), "apply", spread(1))
+	reflection := s.member(global, "Reflect")
 	s.guard(reflection, "apply", spread(2))
 	s.guard(reflection, "construct", spread(1))
 }

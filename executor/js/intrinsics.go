@@ -3,29 +3,31 @@ package js
 import (
 	"math/big"
 	"reflect"
+	"runtime"
 	"strconv"
+	"sync"
+	"weak"
 
 	"github.com/dop251/goja"
 )
 
 var (
 	bigIntType = reflect.TypeFor[*big.Int]()
-	secretType = reflect.TypeFor[*secret]()
+	proxyType  = reflect.TypeFor[goja.Proxy]()
 )
 
-// intrinsics are the engine's own functions, taken before any code of the
-// program runs, so that nothing the program replaces is ever called by us.
+// intrinsics are the engine's own objects, so that nothing the program replaces
+// is ever called by us. Each is taken when it is first needed, and before any
+// code of the program runs where the program could replace it.
 type intrinsics struct {
-	errorCtor   *goja.Object
-	errors      map[string]*goja.Object
-	uint8Array  *goja.Object
+	ctors       map[string]*goja.Object
 	jsonParse   callee
-	arrayIs     callee
 	arrayValues callee
-	weakSet     callee
-	weakGet     callee
-	hidden      *goja.Object // WeakMap from object to its Go side
+	hidden      *secrets
 }
+
+// errorKinds are the errors that we throw.
+var errorKinds = []string{"Error", "TypeError", "RangeError", "SyntaxError", "EvalError"}
 
 // A callee calls a function of the virtual machine; what it throws goes on as
 // a panic, which native functions let pass.
@@ -71,53 +73,103 @@ func (s *session) callable(v goja.Value) (callee, bool) {
 	}, true
 }
 
-func (n *intrinsics) capture(s *session) {
-	vm := s.vm
-	global := vm.GlobalObject()
-	object := func(v goja.Value) *goja.Object { o, _ := v.(*goja.Object); return o }
-	method := func(o *goja.Object, name string) callee {
-		f, _ := s.callable(o.Get(name))
-		return f
+// capture takes what the program could replace.
+func (s *session) capture() {
+	n := &s.prog.needs
+	for _, name := range errorKinds {
+		if n.names(name) {
+			s.ctor(name)
+		}
 	}
-	n.errorCtor = object(global.Get("Error"))
-	n.errors = map[string]*goja.Object{}
-	for _, name := range []string{"TypeError", "RangeError", "SyntaxError", "EvalError"} {
-		n.errors[name] = object(global.Get(name))
+	if n.names("Uint8Array") {
+		s.ctor("Uint8Array")
 	}
-	n.uint8Array = object(global.Get("Uint8Array"))
-	n.jsonParse = method(object(global.Get("JSON")), "parse")
-	n.arrayIs = method(object(global.Get("Array")), "isArray")
-	n.arrayValues = method(object(object(global.Get("Array")).Get("prototype")), "values")
-	weak := object(global.Get("WeakMap"))
-	n.hidden, _ = vm.New(weak)
-	proto := object(weak.Get("prototype"))
-	n.weakSet, n.weakGet = method(proto, "set"), method(proto, "get")
+	if n.names("JSON", "fetch", "safety", "Java") {
+		s.parser()
+	}
+	if n.names("URL", "URLSearchParams", "fetch", "safety") {
+		s.native.arrayValues, _ = s.callable(s.vm.NewArray().Prototype().Get("values"))
+	}
 }
 
-// secret keeps Go data of an object; it has nothing that goja exposes.
-type secret struct{ data any }
+// member is a member that is an object.
+func (s *session) member(obj *goja.Object, name string) *goja.Object {
+	o, _ := obj.Get(name).(*goja.Object)
+	return o
+}
 
-// hide attaches Go data to an object, where the program can neither read it
-// nor move it to another object.
+// ctor is a constructor of the engine.
+func (s *session) ctor(name string) *goja.Object {
+	c := s.native.ctors[name]
+	if c == nil {
+		if c = s.member(s.vm.GlobalObject(), name); c == nil {
+			panic(s.vm.NewTypeError(name + " is missing"))
+		}
+		if s.native.ctors == nil {
+			s.native.ctors = map[string]*goja.Object{}
+		}
+		s.native.ctors[name] = c
+	}
+	return c
+}
+
+// parser is JSON.parse.
+func (s *session) parser() callee {
+	if s.native.jsonParse == nil {
+		s.native.jsonParse, _ = s.callable(s.member(s.vm.GlobalObject(), "JSON").Get("parse"))
+	}
+	return s.native.jsonParse
+}
+
+// secrets keep Go data of objects for as long as the objects live. The program
+// can neither read the data nor move it to another object.
+type secrets struct {
+	mu sync.Mutex
+	m  map[weak.Pointer[goja.Object]]any
+}
+
+// hide attaches Go data to an object.
 func (s *session) hide(obj *goja.Object, data any) {
-	s.native.weakSet(s.native.hidden, obj, s.vm.ToValue(&secret{data}))
+	if s.native.hidden == nil {
+		s.native.hidden = &secrets{m: map[weak.Pointer[goja.Object]]any{}}
+	}
+	h, key := s.native.hidden, weak.Make(obj)
+	h.mu.Lock()
+	_, known := h.m[key]
+	h.m[key] = data
+	h.mu.Unlock()
+	if !known {
+		home := weak.Make(h)
+		runtime.AddCleanup(obj, func(key weak.Pointer[goja.Object]) {
+			if h := home.Value(); h != nil {
+				h.mu.Lock()
+				delete(h.m, key)
+				h.mu.Unlock()
+			}
+		}, key)
+	}
 }
 
 // reveal gives back what hide attached, or nil.
 func (s *session) reveal(v goja.Value) any {
 	obj, ok := v.(*goja.Object)
-	if !ok {
-		return nil
+	if h := s.native.hidden; ok && h != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.m[weak.Make(obj)]
 	}
-	got, ok := s.native.weakGet(s.native.hidden, obj).(*goja.Object)
-	if !ok || got.ExportType() != secretType {
-		return nil
-	}
-	return got.Export().(*secret).data
+	return nil
 }
 
+// isArray is Array.isArray.
 func (s *session) isArray(obj *goja.Object) bool {
-	return s.native.arrayIs(goja.Undefined(), obj).ToBoolean()
+	for obj.ExportType() == proxyType {
+		p, _ := obj.Export().(goja.Proxy)
+		if obj = p.Target(); obj == nil {
+			panic(s.vm.NewTypeError("Cannot perform 'IsArray' on a proxy that has been revoked"))
+		}
+	}
+	return obj.ClassName() == "Array"
 }
 
 // typedArray reports the number of elements of a typed array.
@@ -174,7 +226,7 @@ func (s *session) bytesOf(v goja.Value) ([]byte, bool) {
 
 // bytesValue is a new Uint8Array over b, which must not be used afterwards.
 func (s *session) bytesValue(b []byte) *goja.Object {
-	obj, err := s.vm.New(s.native.uint8Array, s.vm.ToValue(s.vm.NewArrayBuffer(b)))
+	obj, err := s.vm.New(s.ctor("Uint8Array"), s.vm.ToValue(s.vm.NewArrayBuffer(b)))
 	if err != nil {
 		panic(err)
 	}
@@ -194,10 +246,10 @@ func (s *session) globalFunc(name string, f func(goja.FunctionCall) goja.Value) 
 }
 
 // lazy binds a name whose value is built when it is first read.
-func (s *session) lazy(name string, build func() goja.Value) {
+func (s *session) lazy(name string, build func(*session) goja.Value) {
 	global := s.vm.GlobalObject()
 	get := s.vm.ToValue(func(goja.FunctionCall) goja.Value {
-		v := build()
+		v := build(s)
 		s.global(name, v)
 		return v
 	})

@@ -36,6 +36,9 @@ func identifier(name string) bool {
 		return false
 	}
 	for i, c := range name {
+		if c < utf8.RuneSelf && identByte(byte(c)) && (i > 0 || c > '9' || c == '$') && c != '\\' {
+			continue
+		}
 		start := c == '$' || c == '_' || unicode.In(c, unicode.L, unicode.Nl, unicode.Other_ID_Start)
 		if start {
 			continue

@@ -2,8 +2,11 @@ package js
 
 import (
 	"embed"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -33,7 +36,6 @@ func library(name string) func() *goja.Program {
 }
 
 var (
-	libNoEval   = library("noeval.js")
 	libRegexp   = library("regexp.js")
 	libMissing  = library("missing.js")
 	libPromises = library("promises.js")
@@ -51,14 +53,69 @@ func (s *session) load(p *goja.Program, args ...goja.Value) goja.Value {
 }
 
 // needs are the parts of the world that cost too much to build for a program
-// which never names them. A program that puts such a name together at run
-// time finds the engine's own behaviour, which is no less safe.
+// which never names them. A program that puts the name of a method together at
+// run time finds the engine's own behaviour, which is no less safe. The names
+// of globals may be put together: that takes the global object as a value, and
+// then every global is there.
 type needs struct {
-	regexp, missing, promises, parse, apply bool
-	guarded                                 []string // bulk methods
+	regexp, missing, promises, parse, apply, locale bool
+	guarded                                         []string // bulk methods
+	global                                          bool     // the global object may be used as a value
+	words                                           map[string]bool
 }
 
-func needsOf(source string) needs {
+// names reports whether a program can reach one of these globals.
+func (n *needs) names(list ...string) bool {
+	if n.global {
+		return true
+	}
+	for _, w := range list {
+		if n.words[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// watched are the globals that are built, or taken before the program can
+// replace them, only for programs that name them.
+var watched = func() map[string]bool {
+	out := map[string]bool{"JSON": true, "Uint8Array": true, "Error": true}
+	for n := range injected {
+		out[n] = true
+	}
+	for _, n := range errorKinds {
+		out[n] = true
+	}
+	return out
+}()
+
+// escape is a character of an identifier written by its number.
+var escape = regexp.MustCompile(`\\u(?:00|\{0*)([0-9a-fA-F]{2})\}?`)
+
+// wordsOf are the watched names that stand anywhere in the text, comments and
+// strings included.
+func wordsOf(source string) map[string]bool {
+	if strings.Contains(source, `\u`) {
+		source = escape.ReplaceAllStringFunc(source, func(e string) string {
+			n, _ := strconv.ParseUint(escape.FindStringSubmatch(e)[1], 16, 8)
+			return string(rune(n))
+		})
+	}
+	var out map[string]bool
+	apart := func(c rune) bool { return c >= utf8.RuneSelf || c == '\\' || !identByte(byte(c)) }
+	for w := range strings.FieldsFuncSeq(source, apart) {
+		if watched[w] {
+			if out == nil {
+				out = map[string]bool{}
+			}
+			out[w] = true
+		}
+	}
+	return out
+}
+
+func needsOf(source string, global bool) needs {
 	names := func(list ...string) bool {
 		for _, n := range list {
 			if strings.Contains(source, n) {
@@ -68,6 +125,9 @@ func needsOf(source string) needs {
 		return false
 	}
 	return needs{
+		global:   global,
+		words:    wordsOf(source),
+		locale:   names("ocale", "getOwnProperty", "Reflect"),
 		regexp:   names("RegExp", "constructor", "structuredClone"),
 		missing:  names("from", "groupBy", "withResolvers", ".try", "asyncIterator", "ellFormed"),
 		promises: names("fetch", "crypto", "queueMicrotask"),
@@ -79,10 +139,12 @@ func needsOf(source string) needs {
 
 // prelude changes the engine's own world before the program sees it.
 func (s *session) prelude() {
-	s.load(libNoEval(), s.vm.GlobalObject(), s.function("refuse", func(call goja.FunctionCall) goja.Value {
-		s.throwError("EvalError", call.Argument(0).String()+" is not available: code made at run time could not be counted; write the function out")
-		return nil
-	}))
+	if s.prog.needs.names("eval") {
+		s.hiddenMethod(s.vm.GlobalObject(), "eval", func(goja.FunctionCall) goja.Value {
+			s.refuseCode("eval")
+			return nil
+		})
+	}
 	if s.prog.needs.regexp {
 		s.load(libRegexp(), s.vm.GlobalObject(), s.function("check", func(call goja.FunctionCall) goja.Value {
 			pattern := call.Argument(0).String()
@@ -102,6 +164,35 @@ func (s *session) prelude() {
 		s.promises()
 	}
 	s.guards()
+}
+
+// refuseCode throws for what would run text as code.
+func (s *session) refuseCode(name string) {
+	s.throwError("EvalError", name+" is not available: code made at run time could not be counted; write the function out")
+}
+
+// noParser is an option of the virtual machine's own parser that refuses. All
+// that makes code at run time goes through that parser: eval, Function and the
+// constructors of other functions, however the program came by them.
+func (s *session) noParser() parser.Option {
+	return before(parser.WithDisableSourceMaps, func() {
+		for _, f := range s.vm.CaptureCallStack(3, nil) {
+			switch n := f.FuncName(); n {
+			case "Function", "GeneratorFunction", "AsyncFunction", "eval":
+				s.refuseCode(n)
+			}
+		}
+		s.refuseCode("Function") // a constructor call has no name there
+	})
+}
+
+// before makes an option that runs f first. The type that options take has no
+// name outside of the parser.
+func before[T any](option func(T), f func()) func(T) {
+	return func(t T) {
+		f()
+		option(t)
+	}
 }
 
 // promises loads the part that touches promises, once.
@@ -126,7 +217,7 @@ func (s *session) dual(obj *goja.Object, plain func() goja.Value) *goja.Object {
 
 func (s *session) structuredClone() goja.Value {
 	return s.load(libClone(), s.function("refuse", func(call goja.FunctionCall) goja.Value {
-		obj, err := s.vm.New(s.native.errorCtor, s.vm.ToValue(clip(call.Argument(0).String(), 100)+" could not be cloned"))
+		obj, err := s.vm.New(s.ctor("Error"), s.vm.ToValue(clip(call.Argument(0).String(), 100)+" could not be cloned"))
 		if err != nil {
 			panic(err)
 		}

@@ -29,6 +29,8 @@ type session struct {
 	native intrinsics
 	timers timerQueue
 	prog   *program
+	enter  goja.Callable // calls entry inside the virtual machine
+	entry  func()
 	joins  int          // nesting of Array.prototype.join
 	nested int          // nesting of calls that re-enter the engine
 	params *goja.Object // class URLSearchParams, once it is made
@@ -129,9 +131,8 @@ func (s *session) execute() ([]byte, *worker.Failure) {
 		return nil, failure
 	}
 	s.prog = prog
-	s.vm.SetParserOptions(parser.WithDisableSourceMaps)
+	s.vm.SetParserOptions(parser.WithDisableSourceMaps, s.noParser())
 	s.vm.SetMaxCallStackSize(maxCallStack)
-	s.native.capture(s)
 	if f := s.guardedCall(s.install); f != nil {
 		return nil, f
 	}
@@ -186,11 +187,16 @@ func (s *session) settle(promise *goja.Promise) ([]byte, *worker.Failure) {
 // and whatever it throws comes back as the failure. The microtasks that are
 // due run before it returns.
 func (s *session) guardedCall(f func()) *worker.Failure {
-	fn, _ := goja.AssertFunction(s.vm.ToValue(func(goja.FunctionCall) goja.Value {
-		f()
-		return goja.Undefined()
-	}))
-	_, err := fn(goja.Undefined())
+	if s.enter == nil {
+		s.enter, _ = goja.AssertFunction(s.vm.ToValue(func(goja.FunctionCall) goja.Value {
+			f := s.entry
+			s.entry = nil
+			f()
+			return goja.Undefined()
+		}))
+	}
+	s.entry = f
+	_, err := s.enter(goja.Undefined())
 	if stop := s.stopped.Load(); stop != nil {
 		return stop
 	}

@@ -64,33 +64,32 @@ func (q *timerQueue) next(ctx context.Context) (callee, []goja.Value, bool) {
 	return t.fn, t.args, true
 }
 
-func (s *session) installTimers() {
-	s.globalFunc("setTimeout", func(call goja.FunctionCall) goja.Value {
-		fn, ok := s.callable(call.Argument(0))
-		if !ok {
-			s.throwError("TypeError", "setTimeout needs a function; code in a string is not run")
-		}
-		if len(s.timers.items) >= maxTimers {
-			s.throwError("RangeError", "too many timers wait at once")
-		}
-		ms := call.Argument(1).ToFloat()
-		if !(ms >= 0) {
-			ms = 0
-		}
-		delay := s.rt.opts.MaxTimeout
-		if d := time.Duration(min(ms, 1e9)) * time.Millisecond; d < delay {
-			delay = d
-		}
-		var args []goja.Value
-		if len(call.Arguments) > 2 {
-			args = append(args, call.Arguments[2:]...)
-		}
-		return s.vm.ToValue(s.timers.add(fn, delay, args))
-	})
-	s.globalFunc("clearTimeout", func(call goja.FunctionCall) goja.Value {
-		s.timers.remove(call.Argument(0).ToInteger())
-		return goja.Undefined()
-	})
+func (s *session) setTimeout(call goja.FunctionCall) goja.Value {
+	fn, ok := s.callable(call.Argument(0))
+	if !ok {
+		s.throwError("TypeError", "setTimeout needs a function; code in a string is not run")
+	}
+	if len(s.timers.items) >= maxTimers {
+		s.throwError("RangeError", "too many timers wait at once")
+	}
+	ms := call.Argument(1).ToFloat()
+	if !(ms >= 0) {
+		ms = 0
+	}
+	delay := s.rt.opts.MaxTimeout
+	if d := time.Duration(min(ms, 1e9)) * time.Millisecond; d < delay {
+		delay = d
+	}
+	var args []goja.Value
+	if len(call.Arguments) > 2 {
+		args = append(args, call.Arguments[2:]...)
+	}
+	return s.vm.ToValue(s.timers.add(fn, delay, args))
+}
+
+func (s *session) clearTimeout(call goja.FunctionCall) goja.Value {
+	s.timers.remove(call.Argument(0).ToInteger())
+	return goja.Undefined()
 }
 
 type timerHeap []*timer
