@@ -217,6 +217,13 @@ func (g *Gate) Redeem(ctx context.Context, state string, b Binding, action Actio
 	}
 	if action != "" && action != ActionAccept {
 		// Even if another channel accepted first: this caller's human said no.
+		if p.State == StateAccepted {
+			// Somebody accepted on another channel; this caller's human has
+			// the last word, so that the acceptance lets nothing through.
+			if n, err := g.store.Transition(ctx, id, StateAccepted, stateOf(action), nil); err == nil {
+				p, here = n, true
+			}
+		}
 		return p, &NotAcceptedError{State: stateOf(action), Here: here}
 	}
 	return g.Consume(ctx, id, b)

@@ -490,7 +490,8 @@ func TestPrompt(t *testing.T) {
 		{"", "rm", `{}`, "L4", `[risk L4] Approve running tool 'rm' with arguments {}?`},
 		{" \n", "rm", `{}`, "", `Approve running tool 'rm' with arguments {}?`},
 		{"{args} {args.path} {other} {toolName}", "{args}", `{"a":"{toolName}{args}"}`, "", `{"a":"{toolName}{args}"} {args.path} {other} {args}`},
-		{"two\nlines\r{args}", "t", "a\nb\u202ec\u200bd\x00", "", "two\nlines\\ra\\nb\\u202ec\\u200bd\\u0000"},
+		{"two\nlines\r{args}", "t", "a\nb\u202ec\u200bd\x00", "", "two\\nlines\\ra\\nb\\u202ec\\u200bd\\u0000"},
+		{"Refresh the cache?\n\nabc L0 base64", "rm", `{"path":"/"}`, "L4", "Refresh the cache?\\n\\nabc L0 base64\nTool rm, arguments {\"path\":\"/\"}"},
 	} {
 		if got := approval.Prompt(tc.template, tc.tool, tc.args, tc.level); got != tc.want {
 			t.Errorf("Prompt(%q)\n got %q\nwant %q", tc.template, got, tc.want)

@@ -174,6 +174,9 @@ func (e *Engine) resume(ctx context.Context, r *run) error {
 // outOfBand serves callers that cannot be asked in band: somebody answers
 // elsewhere, and the same caller's same call, retried, runs then.
 func (e *Engine) outOfBand(ctx context.Context, r *run, b approval.Binding) error {
+	// Identical calls at one time share one question: look and ask in one step.
+	e.asking.Lock()
+	defer e.asking.Unlock()
 	p, found, err := e.Approvals.Match(ctx, b)
 	if err != nil {
 		return r.approvalFault(err)

@@ -67,7 +67,8 @@ type Components struct {
 // Engine runs governed calls. It is safe for concurrent use.
 type Engine struct {
 	Components
-	entered sync.Map // digests of specs that are in the audit chain
+	asking  sync.Mutex // looking for an out-of-band question and asking it
+	entered sync.Map   // digests of specs that are in the audit chain
 }
 
 // New checks that the components are there.

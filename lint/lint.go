@@ -3,7 +3,7 @@
 //
 // Three kinds of rules meet here: the document itself (the codes of package
 // spec), the resolver (asked through a function, so that this package knows no
-// policy), and the small document rules of rules.go, TW101 and up. All have
+// policy), and the small document rules of rules.go, TW102 and up. All have
 // the same Finding. Nothing is changed and no code is run. Commands and
 // services import it; it imports spec alone.
 package lint
@@ -56,9 +56,11 @@ type Report struct {
 // OK reports whether no finding is an error.
 func (r Report) OK() bool { return r.Summary.Errors == 0 }
 
-// Resolve asks the policy about a valid document. A refusal is a *fault.Error
-// with RESOLVER_REJECT; nil means that a decision exists.
-type Resolve func(ctx context.Context, s *spec.Spec) error
+// Resolve asks the policy about a valid document: what it refuses (faults of
+// code RESOLVER_REJECT) and what it finds noteworthy, with pointers relative
+// to the document. An error is one of the system: it says nothing about the
+// document.
+type Resolve func(ctx context.Context, s *spec.Spec) (refused []*fault.Error, noteworthy []Finding, err error)
 
 // Run lints the documents at paths: files, bundles, "-", folders with
 // spec.json, and every other folder with all that is below it. A nil resolve
@@ -130,18 +132,19 @@ func (l *linter) document(s *spec.Spec) error {
 	if l.resolve == nil {
 		return nil
 	}
-	err := l.resolve(l.ctx, s)
-	if err == nil {
-		return nil
+	refused, noteworthy, err := l.resolve(l.ctx, s)
+	if err != nil {
+		return err
 	}
-	e := fault.From(err)
-	if e.Code.Exit() != fault.ExitNo {
-		return e // the system failed: that says nothing about the document
+	for _, e := range refused {
+		if e.File == "" {
+			e = s.At(e, e.Pointer)
+		}
+		l.fault(e)
 	}
-	if e.File == "" {
-		e = s.At(e, e.Pointer)
+	for _, f := range noteworthy {
+		l.add(s, f.RuleID, f.Severity, f.Pointer, f.Message)
 	}
-	l.fault(e)
 	return nil
 }
 

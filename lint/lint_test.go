@@ -42,17 +42,14 @@ func TestDocumentRules(t *testing.T) {
 		want    []string
 	}{
 		"clean":                {``, nil},
-		"unknown mode":         {`,"humanInTheLoop":{"mode":"ALWAYS"}`, []string{"error TW101 /humanInTheLoop/mode"}},
 		"known modes":          {`,"humanInTheLoop":{"mode":"AUTO_APPROVE"}`, nil},
-		"dotted prompt":        {`,"humanInTheLoop":{"promptTemplate":"Write {args.path}?"}`, []string{"warning TW113 /humanInTheLoop/promptTemplate"}},
+		"prompt hides":         {`,"humanInTheLoop":{"promptTemplate":"Refresh?"}`, []string{"warning TW114 /humanInTheLoop/promptTemplate"}},
+		"dotted prompt":        {`,"humanInTheLoop":{"promptTemplate":"Write {args.path}?"}`, []string{"warning TW113 /humanInTheLoop/promptTemplate", "warning TW114 /humanInTheLoop/promptTemplate"}},
 		"helper of the future": {`,"toolSafety":{"runtime":{"helpers":["safety.fs/v2"]}}`, []string{"error TW102 /toolSafety/runtime/helpers/0"}},
 		"runtime too old":      {`,"toolSafety":{"runtime":{"id":"toolwarrant/goja","minVersion":"7.0.0"}}`, []string{"error TW102 /toolSafety/runtime/minVersion"}},
 		"param with dash":      {`,"params":[{"name":"x-y","required":false,"type":"STRING"}]`, []string{"warning TW103 /params/0/name"}},
 		"param is a keyword":   {`,"params":[{"name":"class","required":false,"type":"STRING"}]`, []string{"warning TW103 /params/0/name"}},
 		"optional test value":  {`,"params":[{"name":"n","required":false,"type":"INTEGER","testValue":"x"}]`, []string{"warning TW112 /params/0/testValue"}},
-		"allowlist, no hosts":  {`,"sandboxOverrides":{"networkMode":"allowlist"}`, []string{"error TW104 /sandboxOverrides/networkMode"}},
-		"hosts, no allowlist":  {`,"sandboxOverrides":{"networkMode":"strict","hostsAllow":["a.example"]}`, []string{"warning TW105 /sandboxOverrides/hostsAllow"}},
-		"hosts alone":          {`,"sandboxOverrides":{"hostsAllow":["a.example"]}`, []string{"warning TW105 /sandboxOverrides/hostsAllow"}},
 		"hosts of every form":  {`,"sandboxOverrides":{"networkMode":"allowlist","hostsAllow":["*","*.a.example","a.example:8443","10.0.0.1","[::1]:80","bücher.example"]}`, nil},
 		"no hosts": {
 			`,"sandboxOverrides":{"networkMode":"allowlist","hostsAllow":["https://a.example","a.example/x","a.*.b","","a:0"]}`,
@@ -136,25 +133,35 @@ func TestWalk(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	path := filepath.Join(tree(t, map[string]string{"t.json": document(`,"sandboxOverrides":{"networkMode":"open"}`)}), "t.json")
-	refuse := func(_ context.Context, s *spec.Spec) error {
-		return fault.New(fault.ResolverReject, "open-mode", "open mode is not allowed").At("", "/sandboxOverrides/networkMode", 0, 0)
+	mode := "/sandboxOverrides/networkMode"
+	refuse := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) {
+		return []*fault.Error{
+			fault.New(fault.ResolverReject, "open-mode", "open mode is not allowed").At("", mode, 0, 0),
+			fault.New(fault.ResolverReject, "another", "nor is that").At("", mode, 0, 0),
+		}, []Finding{{RuleID: "noted", Severity: Warning, Message: "noteworthy", Pointer: mode}}, nil
 	}
 	r, err := Run(context.Background(), []string{path}, refuse)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Finding{{"RESOLVER_REJECT", Error, "open mode is not allowed", path, "/sandboxOverrides/networkMode", 1, 89}}
+	want := []Finding{
+		{"RESOLVER_REJECT", Error, "open mode is not allowed", path, mode, 1, 89},
+		{"RESOLVER_REJECT", Error, "nor is that", path, mode, 1, 89},
+		{"noted", Warning, "noteworthy", path, mode, 1, 89},
+	}
 	if diff := cmp.Diff(want, r.Findings); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	// A policy that cannot answer says nothing about the document.
-	broken := func(context.Context, *spec.Spec) error {
-		return fault.New(fault.PolicyUnavailable, "timeout", "no answer")
+	broken := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) {
+		return nil, nil, fault.New(fault.PolicyUnavailable, "timeout", "no answer")
 	}
 	if _, err := Run(context.Background(), []string{path}, broken); fault.From(err).Code != fault.PolicyUnavailable {
 		t.Errorf("err = %v", err)
 	}
-	strange := func(context.Context, *spec.Spec) error { return errors.New("boom") }
+	strange := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) {
+		return nil, nil, errors.New("boom")
+	}
 	if _, err := Run(context.Background(), []string{path}, strange); fault.From(err).Code != fault.Internal {
 		t.Errorf("err = %v", err)
 	}

@@ -17,32 +17,20 @@ type rule struct {
 	check    func(s *spec.Spec, report func(pointer, message string))
 }
 
-// rules is read only. TW106 and TW107 compare documents; see lint.go.
+// rules is read only. TW106 and TW107 compare documents; see lint.go. What a
+// policy may judge, the approval mode and the network for example, is Rego
+// (package toolwarrant.lint), not here.
 var rules = []rule{
-	{"TW101", Error, approvalMode},
 	{"TW102", Error, runtimeLacks},
 	{"TW103", Warning, paramIdentifier},
-	{"TW104", Error, allowlistWithoutHosts},
-	{"TW105", Warning, hostsWithoutAllowlist},
 	{"TW108", Error, tooManyTags},
 	{"TW109", Warning, nearMiss},
 	{"TW110", Warning, replacedVariable},
 	{"TW111", Error, hostForm},
 	{"TW112", Warning, optionalTestValue},
 	{"TW113", Warning, dottedPrompt},
-}
-
-// TW101: an approval mode that does not exist is enforced as REQUIRED, which
-// is safe and surely not what the author wrote.
-func approvalMode(s *spec.Spec, report func(string, string)) {
-	if s.HumanInTheLoop == nil || s.HumanInTheLoop.Mode == nil {
-		return
-	}
-	switch m := *s.HumanInTheLoop.Mode; m {
-	case "REQUIRED", "DISABLED", "AUTO_APPROVE":
-	default:
-		report("/humanInTheLoop/mode", "want one of REQUIRED, DISABLED, AUTO_APPROVE; "+quote(m)+" is enforced as REQUIRED")
-	}
+	{"TW114", Warning, promptWithoutArgs},
+	{"TW115", Warning, nameForm},
 }
 
 // TW102: the stored posture asks for what this runtime lacks.
@@ -59,21 +47,6 @@ func paramIdentifier(s *spec.Spec, report func(string, string)) {
 			report("/params/"+strconv.Itoa(i)+"/name", quote(p.Name)+" is not a JavaScript identifier; the code reads it as args["+quote(p.Name)+"]")
 		}
 	}
-}
-
-// TW104: every request would be refused.
-func allowlistWithoutHosts(s *spec.Spec, report func(string, string)) {
-	if mode(s) == "allowlist" && len(s.Overrides.HostsAllow) == 0 {
-		report("/sandboxOverrides/networkMode", "networkMode allowlist without hostsAllow refuses every host; name the hosts")
-	}
-}
-
-// TW105: the list has no effect.
-func hostsWithoutAllowlist(s *spec.Spec, report func(string, string)) {
-	if s.Overrides == nil || len(s.Overrides.HostsAllow) == 0 || mode(s) == "allowlist" {
-		return
-	}
-	report("/sandboxOverrides/hostsAllow", "hostsAllow counts only with networkMode allowlist; set it, or remove the hosts")
 }
 
 // TW108: at most two cohort labels (section 9.2).
@@ -164,11 +137,23 @@ func dottedPrompt(s *spec.Spec, report func(string, string)) {
 	}
 }
 
-func mode(s *spec.Spec) string {
-	if s.Overrides == nil || s.Overrides.NetworkMode == nil {
-		return ""
+// TW114: whoever answers should see what the call is about where the sentence
+// says so; without {args} the arguments stand below it.
+func promptWithoutArgs(s *spec.Spec, report func(string, string)) {
+	if h := s.HumanInTheLoop; h != nil && h.PromptTemplate != nil && strings.TrimSpace(*h.PromptTemplate) != "" && !strings.Contains(*h.PromptTemplate, "{args}") {
+		report("/humanInTheLoop/promptTemplate", "the prompt does not say {args}; the arguments are appended to it")
 	}
-	return *s.Overrides.NetworkMode
+}
+
+// TW115: the slug of Safe Tool Spec section 4.2, in either case. Other names
+// can look like another tool's.
+func nameForm(s *spec.Spec, report func(string, string)) {
+	for _, r := range s.Name {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.' {
+			report("/name", "write the name with letters, digits, - and _ alone; "+quote(s.Name)+" can look like another tool")
+			return
+		}
+	}
 }
 
 // quote shows text of an author inside a message, shortened.

@@ -21,12 +21,6 @@ var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", 
 // ask.
 type elicit func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error)
 
-func answer(action string) elicit {
-	return func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-		return &mcp.ElicitResult{Action: action}, nil
-	}
-}
-
 func newClient(name string, human elicit) *mcp.Client {
 	opt := &mcp.ClientOptions{}
 	if human != nil {
@@ -276,10 +270,10 @@ func TestListDependsOnTheCaller(t *testing.T) {
 
 func TestCapabilities(t *testing.T) {
 	everywhere(t, nil, func(t *testing.T, _ *fake, cs *mcp.ClientSession) {
-		caps := cs.InitializeResult().Capabilities
-		if caps.Tools == nil || caps.Tools.ListChanged || caps.Prompts != nil || caps.Resources != nil || caps.Logging != nil {
-			b, _ := json.Marshal(caps)
-			t.Errorf("capabilities %s", b)
+		b, err := json.Marshal(cs.InitializeResult().Capabilities)
+		var caps map[string]json.RawMessage
+		if err != nil || json.Unmarshal(b, &caps) != nil || string(caps["tools"]) != "{}" || len(caps) != 1 {
+			t.Errorf("capabilities %s, want tools without notifications and nothing else", b)
 		}
 	})
 }

@@ -122,10 +122,11 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 		return nil, err
 	}
 	s.runtime = js.New(js.Options{})
+	operator := Operator(o.Home, o.Config)
 	s.Engine, err = executor.New(executor.Components{
 		Catalog: s.Catalog, Policy: s.Policy, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
 		Secrets: secrets, Keys: keys, Now: time.Now, Logger: o.Logger,
-		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: Operator(o.Home, o.Config).BasePath, UserAgent: userAgent(o.Version), Logger: o.Logger},
+		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: operator.BasePath, Roots: append([]string{operator.BasePath}, operator.Roots...), UserAgent: userAgent(o.Version), Logger: o.Logger},
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/approval"
@@ -57,7 +59,7 @@ func (a *app) approvalsListCmd() *cobra.Command {
 func (a *app) printPending(p approval.Pending) {
 	a.printf("%s  %s  %s, asked by %s (%s), until %s\n    %s\n",
 		p.ID, p.Question.RiskLevel, mask.Visible(p.Question.Tool), mask.Visible(p.Binding.Principal.Subject),
-		mask.Visible(p.Binding.Principal.ClientID), p.Binding.ExpiresAt.Format("15:04:05 UTC"), p.Question.Prompt)
+		mask.Visible(p.Binding.Principal.ClientID), p.Binding.ExpiresAt.Format("15:04:05 UTC"), strings.ReplaceAll(p.Question.Prompt, "\n", "\n    "))
 	for _, s := range p.Question.RiskSignals {
 		a.printf("    %s %s: %s\n", s.Level, s.ID, s.Message)
 	}

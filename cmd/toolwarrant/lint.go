@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"time"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
-	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/lint"
 	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service"
@@ -57,12 +57,22 @@ written. "-" reads one document from standard input.`,
 	return c
 }
 
-// resolves asks the policy about a document, for its error.
-func resolves(policy *resolver.Resolver) func(context.Context, *spec.Spec) error {
-	return func(ctx context.Context, s *spec.Spec) error {
-		_, err := policy.Resolve(ctx, resolver.Request{
-			Tool: resolver.Tool{Spec: s, Source: string(catalog.SourceUser)}, Principal: principal(), Origin: decision.OriginLint, Now: time.Now(),
-		})
-		return err
+// resolves asks the policy about a document.
+func resolves(policy *resolver.Resolver) lint.Resolve {
+	return func(ctx context.Context, s *spec.Spec) ([]*fault.Error, []lint.Finding, error) {
+		tool := resolver.Tool{Spec: s, Source: string(catalog.SourceUser)}
+		found, err := policy.Findings(ctx, tool, principal())
+		var rejected *resolver.Rejection
+		if errors.As(err, &rejected) {
+			return rejected.All, nil, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		findings := make([]lint.Finding, len(found))
+		for i, f := range found {
+			findings[i] = lint.Finding{RuleID: f.ID, Severity: lint.Severity(f.Severity), Message: f.Message, Pointer: f.Pointer}
+		}
+		return nil, findings, nil
 	}
 }

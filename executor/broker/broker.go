@@ -50,6 +50,7 @@ type Fetcher interface {
 type Options struct {
 	Resolver  string         // DNS server as host:port; "" = the system's
 	Workspace string         // a base folder that is made when missing; "" = none
+	Roots     []string       // folders under which a base folder may lie; empty = anywhere
 	UserAgent string         // of fetch; "" = toolwarrant
 	Fetcher   Fetcher        // nil = the network
 	Logger    zerolog.Logger // for defects of toolwarrant itself
@@ -92,7 +93,7 @@ func New(policy decision.EffectivePolicy, opts Options) (*Broker, error) {
 	return &Broker{
 		class:  class.New(policy.AllowClasses, policy.DenyClasses),
 		egress: egress.New(policy.Network, eg),
-		files:  filesystem.New(policy.FS, filesystem.Options{Create: create}),
+		files:  filesystem.New(policy.FS, filesystem.Options{Create: create, Roots: opts.Roots}),
 		opts:   opts,
 		slots:  make(chan struct{}, maxAtOnce),
 	}, nil

@@ -78,6 +78,11 @@ type Options struct {
 	// Create makes a missing base folder (mode 0700): for the default
 	// workspace. Without it a missing base is a failure.
 	Create bool
+	// Roots are the absolute folders under which a base may lie. A base below
+	// one of them is opened from there, so that no link on the way leads out
+	// of it; a base that is below none is not opened. Empty means that the
+	// base itself is the root.
+	Roots []string
 }
 
 // FS serves the file helpers of one call. It is safe for concurrent use.
@@ -142,7 +147,10 @@ func (f *FS) open() (*os.Root, *worker.Failure) {
 			return nil, failure(fault.HelperRuntime, IO, "the base folder of this tool cannot be made")
 		}
 	}
-	root, err := os.OpenRoot(base)
+	root, err := f.openBase(base)
+	if errors.Is(err, errOutside) {
+		return nil, failure(fault.Security, PathEscapesBase, "denied: the base folder of this tool leads out of the folders that the operator listed")
+	}
 	if err != nil {
 		return nil, failure(fault.HelperRuntime, IO, "the base folder of this tool does not exist or cannot be opened; its operator has to make it")
 	}
@@ -151,6 +159,32 @@ func (f *FS) open() (*os.Root, *worker.Failure) {
 		f.aliases = append(f.aliases, real)
 	}
 	return root, nil
+}
+
+// errOutside: the base is not inside any root, as the file system has it.
+var errOutside = errors.New("filesystem: the base is outside of every root")
+
+// openBase opens the base from the root that holds it.
+func (f *FS) openBase(base string) (*os.Root, error) {
+	if len(f.opts.Roots) == 0 {
+		return os.OpenRoot(base)
+	}
+	for _, r := range f.opts.Roots {
+		rel, err := filepath.Rel(filepath.Clean(r), base)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		root, err := os.OpenRoot(r)
+		if err != nil || rel == "." {
+			return root, err
+		}
+		defer root.Close()
+		if _, err := root.Stat(rel); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errOutside
+		}
+		return root.OpenRoot(rel)
+	}
+	return nil, errOutside
 }
 
 // enter is the start of every helper: the grant, then the path.

@@ -454,3 +454,35 @@ func FuzzPath(f *testing.F) {
 		_, _ = gate.Find(bg, path, path, FindOptions{})
 	})
 }
+
+// TestBaseThroughALink opens a base from the root that the operator listed:
+// a link on the way must not lead out of it, whatever its path looks like.
+func TestBaseThroughALink(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(outside, "secret.txt"), []byte("OUTSIDE"), 0o600),
+		os.Mkdir(filepath.Join(root, "inside"), 0o700),
+		os.WriteFile(filepath.Join(root, "inside", "a.txt"), []byte("a"), 0o600),
+		os.Symlink(outside, filepath.Join(root, "out")),
+		os.Symlink("inside", filepath.Join(root, "in")),
+	} {
+		if err != nil {
+			t.Skip(err) // a system without links
+		}
+	}
+	for base, want := range map[string]string{
+		root: "", filepath.Join(root, "inside"): "", filepath.Join(root, "in"): "",
+		filepath.Join(root, "out"): PathEscapesBase, outside: PathEscapesBase, filepath.Dir(root): PathEscapesBase,
+		filepath.Join(root, "missing"): IO,
+	} {
+		f := New(decision.FS{Read: true, Write: true, BasePath: base}, Options{Roots: []string{root}})
+		_, fail := f.List(context.Background(), ".")
+		if reasonOf(fail) != want {
+			t.Errorf("base %s: %v, want %q", base, fail, want)
+		}
+		if text, _ := f.ReadText(context.Background(), "secret.txt"); text != "" {
+			t.Errorf("base %s gave %q", base, text)
+		}
+		f.Close()
+	}
+}

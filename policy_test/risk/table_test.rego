@@ -29,6 +29,11 @@ test_levels[note] if {
 			"level": "L4",
 			"ids": {"network-allowlist", "network-wildcard"},
 		},
+		"allowlist with a wildcard and a port": {
+			"set": {"networkMode": "allowlist", "hostsAllow": {"*:443"}},
+			"level": "L4",
+			"ids": {"network-allowlist", "network-wildcard"},
+		},
 		"hosts outside allowlist mode": {"set": {"hostsAllow": {"*"}}, "level": "L0", "ids": set()},
 		"strict": {"set": {"networkMode": "strict"}, "level": "L3", "ids": {"network-strict"}},
 		"open": {"set": {"networkMode": "open"}, "level": "L4", "ids": {"network-open"}},

@@ -14,9 +14,21 @@ signals contains _signal("network-allowlist", effective.hosts) if effective.netw
 
 # METADATA
 # title: Wildcard egress
+# description: The wildcard with a port reaches every public host as well.
 # labels:
 #   id: network-wildcard
-signals contains _signal("network-wildcard", set()) if "*" in effective.hosts
+signals contains _signal("network-wildcard", set()) if {
+	some host in effective.hosts
+	_any_host(host)
+}
+
+# METADATA
+# title: A pattern that every host matches
+# labels:
+#   id: any-host
+_any_host("*")
+
+_any_host(host) if startswith(host, "*:")
 
 # METADATA
 # title: Private addresses
