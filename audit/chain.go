@@ -51,6 +51,7 @@ type chain struct {
 	enc  *encoder
 	hash *hasher
 	buf  []byte
+	once map[string]bool // the names of the lines in buf
 }
 
 // entry is one line to write.
@@ -60,6 +61,9 @@ type entry struct {
 	// unless, if set, is asked under the lock; true means that the line is
 	// not needed any more.
 	unless func() bool
+	// once, if set, names the line: of those with one name, a batch gets the
+	// first. unless cannot know of a line of its own batch.
+	once string
 	// written, if set, is called under the lock once the line, or the one
 	// that makes it needless, is in the file for good.
 	written func(e *entry)
@@ -78,6 +82,7 @@ func (c *chain) append(entries []*entry, early func(n int)) (done int, err error
 	start, from := c.at, c.end
 	unsynced := 0
 	c.buf = c.buf[:0]
+	clear(c.once)
 	for _, e := range entries {
 		if err := c.layOut(e); err != nil {
 			c.at = start
@@ -119,7 +124,7 @@ func (c *chain) layOut(e *entry) error {
 	e.offset = c.end + int64(len(c.buf))
 	e.length = 0
 	e.at = c.at
-	if e.body == nil || (e.unless != nil && e.unless()) {
+	if e.body == nil || c.once[e.once] || (e.unless != nil && e.unless()) {
 		e.body = nil
 		return nil
 	}
@@ -135,6 +140,12 @@ func (c *chain) layOut(e *entry) error {
 	c.buf = append(buf, '\n')
 	e.length = len(c.buf) - start
 	e.at = c.at
+	if e.once != "" {
+		if c.once == nil {
+			c.once = map[string]bool{}
+		}
+		c.once[e.once] = true
+	}
 	return nil
 }
 

@@ -12,7 +12,8 @@ const withheld = "***"
 
 // prepare gives a copy of c in which every caller- or tool-controlled field
 // is masked and bounded. c itself is not changed. Structural fields (ids,
-// digests, policy, levels, outcome) are never touched.
+// digests, policy, levels, outcome, and in decision.input all but the
+// arguments and the clientId) are never touched.
 //
 // If masking fails or panics, params and decision.input are null and every
 // other such field reads "***": a record is never written raw, and never
@@ -45,9 +46,13 @@ func (withholder) JSON(json.RawMessage) (json.RawMessage, []string, error) {
 // masking collects what was changed while one record is masked.
 type masking struct {
 	m        Masker
-	pointers []string
+	pointers []pointer
 	err      error
 }
+
+// pointer names a member that was changed: the base is spelled by us, the
+// rest has names that a caller chose.
+type pointer struct{ base, rest string }
 
 func maskCall(c Call, m Masker) (out Call, err error) {
 	defer func() {
@@ -91,7 +96,7 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 	}
 	if c.Decision != nil {
 		d := *c.Decision
-		d.Input = k.json(d.Input, "/decision/input")
+		d.Input = k.input(d.Input, "/decision/input")
 		d.MaskedPointers = k.finish(d.MaskedPointers)
 		c.Decision = &d
 	}
@@ -99,28 +104,28 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 }
 
 // text masks, then bounds, one string.
-func (k *masking) text(s string, limit int, pointer string) string {
+func (k *masking) text(s string, limit int, at string) string {
 	if k.m != nil && s != "" {
 		masked := k.m.String(s)
 		if masked != s {
-			k.pointers = append(k.pointers, pointer)
+			k.pointers = append(k.pointers, pointer{base: at})
 		}
 		s = masked
 	}
 	return capString(s, limit)
 }
 
-func (k *masking) optional(s *string, limit int, pointer string) *string {
+func (k *masking) optional(s *string, limit int, at string) *string {
 	if s == nil {
 		return nil
 	}
-	out := k.text(*s, limit, pointer)
+	out := k.text(*s, limit, at)
 	return &out
 }
 
 // json masks, then bounds, one JSON value. What is no JSON value at all is
 // replaced by a marker, since it could break the line.
-func (k *masking) json(raw json.RawMessage, pointer string) json.RawMessage {
+func (k *masking) json(raw json.RawMessage, at string) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -131,22 +136,27 @@ func (k *masking) json(raw json.RawMessage, pointer string) json.RawMessage {
 	if k.m == nil {
 		return capJSON(clean)
 	}
+	return capJSON(k.value(clean, at))
+}
+
+// value masks a compact JSON value; nil stands for null.
+func (k *masking) value(clean json.RawMessage, at string) json.RawMessage {
 	masked, pointers, err := k.m.JSON(clean)
 	if err != nil {
-		k.err = fmt.Errorf("masking %s: %w", pointer, err)
+		k.err = fmt.Errorf("masking %s: %w", at, err)
 		return nil
 	}
 	for _, p := range pointers {
-		k.pointers = append(k.pointers, pointer+p)
+		k.pointers = append(k.pointers, pointer{at, p})
 	}
 	if masked == nil {
 		return nil
 	}
 	if masked, err = compactJSON(masked); err != nil {
-		k.err = fmt.Errorf("masking %s gave no JSON: %w", pointer, err)
+		k.err = fmt.Errorf("masking %s gave no JSON: %w", at, err)
 		return nil
 	}
-	return capJSON(masked)
+	return masked
 }
 
 func (k *masking) usage(u *Usage) {
@@ -165,25 +175,30 @@ func (k *masking) usage(u *Usage) {
 }
 
 // finish gives the pointers of a record: those that the caller of the log
-// already knew of and those found here. A pointer holds member names, so it
-// is masked like any other text.
+// already knew of and those found here. What a pointer holds of names that a
+// caller chose is masked like any other text.
 func (k *masking) finish(known []string) []string {
+	all := make([]pointer, 0, len(known)+len(k.pointers))
 	_, blind := k.m.(withholder)
-	if blind { // nothing could mask them
-		known = nil
-	}
-	all := append(slices.Clone(known), k.pointers...)
-	if len(all) > maxPointers {
-		all = append(all[:maxPointers:maxPointers], fmt.Sprintf("(%d more)", len(all)-maxPointers))
-	}
-	for i, p := range all {
-		if k.m != nil && !blind {
-			p = k.m.String(p)
+	if !blind { // nothing could mask them
+		for _, p := range known {
+			all = append(all, pointer{rest: p})
 		}
-		all[i] = capString(p, maxName)
 	}
-	if all == nil {
-		all = []string{}
+	all = append(all, k.pointers...)
+	more := len(all) - maxPointers
+	if more > 0 {
+		all = all[:maxPointers]
 	}
-	return all
+	out := make([]string, 0, len(all)+1)
+	for _, p := range all {
+		if k.m != nil && !blind && p.rest != "" {
+			p.rest = k.m.String(p.rest)
+		}
+		out = append(out, capString(p.base+p.rest, maxName))
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("(%d more)", more))
+	}
+	return out
 }

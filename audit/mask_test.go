@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 )
 
 // swap masks one word, in strings and in JSON alike.
@@ -58,7 +60,7 @@ func secretCall(secret string) Call {
 	c.RiskSignals[0].Message = secret
 	c.HITL.Approver = ptr("x" + secret)
 	c.Params = json.RawMessage(`{"text":"a ` + secret + ` b"}`)
-	c.Decision.Input = json.RawMessage(`{"text":"` + secret + `"}`)
+	c.Decision.Input = json.RawMessage(`{"principal":{"subject":"alice","clientId":"` + secret + `"},"call":{"args":{"text":"` + secret + `"}}}`)
 	c.Decision.MaskedPointers = []string{"/earlier/" + secret}
 	c.Error.Message, c.Error.Reason = "failed with "+secret, ptr("Reason "+secret)
 	c.Usage.Egress[0].Host, c.Usage.Egress[0].IP = secret+".example.org", secret
@@ -83,7 +85,7 @@ func TestMasking(t *testing.T) {
 	got := records(t, w.Path())[0].Decision.MaskedPointers
 	want := []string{"/earlier/***", "/principal/clientId", "/tool/name", "/traceId", "/riskSignals/0/message", "/reasons/0/message",
 		"/humanInTheLoop/approver", "/params/text", "/error/reason", "/error/message", "/usage/egress/0/host", "/usage/egress/0/ip",
-		"/usage/fs/0/path", "/decision/input/text"}
+		"/usage/fs/0/path", "/decision/input/principal/clientId", "/decision/input/call/args/text"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -100,6 +102,51 @@ func TestStructuralFieldsStay(t *testing.T) {
 		if diff := cmp.Diff(b, a); diff != "" {
 			t.Errorf("%s: %s", secret, diff)
 		}
+	}
+}
+
+// TestInputMasking: of decision.input, the arguments and the clientId are
+// masked and nothing else is, whatever the secret is spelled like.
+func TestInputMasking(t *testing.T) {
+	const input = `{"approvals":["appr-2026","os-user"],"call":{"args":{"S":1,"text":["a S"],"yes":true},"origin":"cli-run"},` +
+		`"now":"2026-11-28T10:00:00Z","principal":{"clientId":"%s","groups":["os-user"],"method":"os-user","scopes":["true"],"subject":"uid:2026","untrusted":true}}`
+	for _, secret := range []string{"2026", "true", "os-user", "cli-run", "args", "input"} {
+		fill := func(s string) string {
+			return strings.Replace(strings.NewReplacer(`"S"`, `"`+s+`"`, "a S", "a "+s).Replace(input), "%s", "c "+s, 1)
+		}
+		c := sampleCall("call-1")
+		c.Decision.Input = json.RawMessage(fill(secret))
+		set := mask.New([]string{secret})
+		d := prepare(c, set).Decision
+		if diff := cmp.Diff(fill("***"), string(d.Input)); diff != "" {
+			t.Errorf("%s: %s", secret, diff)
+		}
+		want := []string{"/decision/input/call/args/***", "/decision/input/call/args/text/0", "/decision/input/principal/clientId"}
+		if diff := cmp.Diff(want, d.MaskedPointers); diff != "" {
+			t.Errorf("%s: %s", secret, diff)
+		}
+	}
+}
+
+// TestInputOfAnotherShape is never kept raw, and costs nothing else.
+func TestInputOfAnotherShape(t *testing.T) {
+	for _, input := range []string{`[]`, `"hunter2"`, `{"text":"x"}`, `{"principal":{"name":"x"}}`, `{"principal":[]}`, `{"principal":{"clientId":1}}`,
+		`{"principal":{"clientId":"hunter2","groups":[1]}}`, `{"call":{"arguments":{}}}`, `{"call":{"args":{"a":"hunter2"}},"now":1}`, `{"approvals":"x"}`,
+		`{"principal":{"untrusted":"x"}}`} {
+		c := sampleCall("call-1")
+		c.Decision.Input = json.RawMessage(input)
+		got := prepare(c, swap{"hunter2"})
+		if got.Decision.Input != nil || !slices.Equal(got.Decision.MaskedPointers, []string{"/decision/input"}) {
+			t.Errorf("%s: kept %s, %v", input, got.Decision.Input, got.Decision.MaskedPointers)
+		}
+		if got.Error.Message != c.Error.Message {
+			t.Errorf("%s: message %q", input, got.Error.Message)
+		}
+	}
+	c := sampleCall("call-1")
+	c.Decision.Input = json.RawMessage(`{"call":`)
+	if got := prepare(c, swap{"hunter2"}); string(got.Decision.Input) != `{"invalid":true,"bytes":8}` {
+		t.Errorf("kept %s", got.Decision.Input)
 	}
 }
 

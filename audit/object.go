@@ -22,8 +22,10 @@ const loggedExt = ".seq"
 
 // Object enters an artefact: its content at objects/<hex of the digest>, and
 // then, synced, its line. An artefact that is in the chain already, by
-// whichever process, is not entered again; only a crash in the moment between
-// line and mark can make a second line. The digest has to be that of the
+// whichever process, is not entered again: the mark that says so is looked
+// for, and made, under the lock of the log. Only a crash or a failing disk in
+// the moment between line and mark can make a second line, of another
+// process. The digest has to be that of the
 // content as it stands or of its RFC 8785 form; what is kept has exactly that
 // digest.
 func (w *Writer) Object(ctx context.Context, o Object) error {
@@ -50,17 +52,18 @@ func (w *Writer) Object(ctx context.Context, o Object) error {
 	if err != nil {
 		return w.invalid("an object that cannot be encoded").Because(err)
 	}
-	r := &request{entry: entry{body: b, sync: true, unless: logged}}
-	r.written = func(e *entry) {
+	r := &request{entry: entry{body: b, sync: true, once: o.Digest}}
+	r.unless = func() bool {
+		_, ok := w.known.Load(o.Digest)
+		return ok || logged()
+	}
+	r.written = func(e *entry) { // under the same lock as unless
 		if e.length > 0 {
 			_ = atomicfile.WriteFile(path+loggedExt, strconv.AppendUint(nil, e.at.seq, 10), filePerm)
 		}
+		w.known.Store(o.Digest, true)
 	}
-	if err := w.submit(ctx, r); err != nil {
-		return err
-	}
-	w.known.Store(o.Digest, true)
-	return nil
+	return w.submit(ctx, r)
 }
 
 func contentOf(o Object) ([]byte, bool) {

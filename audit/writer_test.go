@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/toolwarrant/toolwarrant/digest"
 )
@@ -318,6 +320,60 @@ func TestObject(t *testing.T) {
 	must(t, os.WriteFile(path, []byte("forged"), 0o600))
 	_, err = ReadObject(dir, o.Digest)
 	wantReason(t, err, ReasonIO)
+}
+
+// TestObjectTwiceInABatch: the mark of the first cannot be there yet when the
+// second is looked at.
+func TestObjectTwiceInABatch(t *testing.T) {
+	dir := t.TempDir()
+	w := mustOpen(t, dir, Options{})
+	unlock, err := takeLock(context.Background(), filepath.Join(dir, ".lock"))
+	must(t, err)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		content := []byte(strconv.Itoa(i % 2))
+		wg.Go(func() {
+			if err := w.Object(context.Background(), Object{Kind: "spec", Digest: digest.Bytes(content), Content: content}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for w.waiting() < 20 {
+		time.Sleep(time.Millisecond)
+	}
+	unlock()
+	wg.Wait()
+	if got := phases(records(t, w.Path())); got != "object:spec object:spec" {
+		t.Errorf("entered as %q", got)
+	}
+	wantOK(t, w.Path())
+}
+
+// TestObjectWithoutMark: a writer that cannot make the mark still enters an
+// artefact once.
+func TestObjectWithoutMark(t *testing.T) {
+	dir := t.TempDir()
+	w := mustOpen(t, dir, Options{batch: 1})
+	content := []byte("{}")
+	sum := digest.Bytes(content)
+	// A link that leads nowhere: not there for Stat, and not to be replaced.
+	must(t, os.MkdirAll(w.objects, 0o700))
+	mark := filepath.Join(w.objects, strings.TrimPrefix(sum, "sha256:")+loggedExt)
+	if err := os.Symlink(filepath.Base(mark), mark); err != nil {
+		t.Skip(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if err := w.Object(context.Background(), Object{Kind: "spec", Digest: sum, Content: content}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := phases(records(t, w.Path())); got != "object:spec" {
+		t.Errorf("entered as %q", got)
+	}
 }
 
 // TestObjectAfterACrash: content without its line, as a crash leaves it,
