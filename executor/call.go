@@ -35,7 +35,7 @@ func (e *Engine) guarded(ctx context.Context, r *run) (err error) {
 			err = fault.New(fault.Internal, "panic", "an internal failure ended the call; the server's log has it under callId %s", r.callID)
 		}
 	}()
-	steps := []func(context.Context, *run) error{e.lookup, e.validate, e.decide, e.approve, e.enforce}
+	steps := []func(context.Context, *run) error{e.lookup, e.validate, e.decide, e.limit, e.approve, e.enforce}
 	for _, step := range steps {
 		if err := step(ctx, r); err != nil {
 			return err

@@ -18,6 +18,11 @@ import (
 // disk first: durable where the code may act on the world, written where it
 // can only compute.
 func (e *Engine) enforce(ctx context.Context, r *run) error {
+	leave, err := e.enter(r)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := e.enterSpec(ctx, r); err != nil {
 		return err
 	}

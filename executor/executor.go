@@ -67,6 +67,7 @@ type Components struct {
 // Engine runs governed calls. It is safe for concurrent use.
 type Engine struct {
 	Components
+	limits  limiter
 	asking  sync.Mutex // looking for an out-of-band question and asking it
 	entered sync.Map   // digests of specs that are in the audit chain
 }

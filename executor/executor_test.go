@@ -403,3 +403,52 @@ func TestRedact(t *testing.T) {
 		})
 	}
 }
+
+// TestLimits counts calls as the policy says, per caller and tool.
+func TestLimits(t *testing.T) {
+	g := newRig(t, plainTool)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	g.Now = func() time.Time { return now }
+	d := allowing("DISABLED")
+	d.Limits = decision.Limits{RatePerMinute: 2, Concurrency: 1}
+	g.decide = func() (*decision.Decision, error) { return d, nil }
+	call := func(subject string) string {
+		res := g.Call(t.Context(), Call{Name: "t", Principal: decision.Principal{Subject: subject}})
+		if res.Err == nil {
+			return "ran"
+		}
+		return string(res.Err.Code) + "/" + res.Err.Reason
+	}
+	for i, want := range []string{"ran", "ran", "RATE_LIMITED/rate"} {
+		if got := call("a"); got != want {
+			t.Errorf("call %d: %s, want %s", i+1, got, want)
+		}
+	}
+	if got := call("b"); got != "ran" {
+		t.Errorf("another caller: %s", got)
+	}
+	now = now.Add(31 * time.Second)
+	if got := call("a"); got != "ran" {
+		t.Errorf("half a minute later: %s", got)
+	}
+	// One at a time: a call that comes while another runs is refused.
+	now = now.Add(10 * time.Minute)
+	inner := ""
+	g.run = func(worker.Call, worker.Broker) (worker.Reply, error) {
+		if inner == "" {
+			inner = call("a")
+		}
+		return worker.Reply{Result: json.RawMessage("1")}, nil
+	}
+	if got := call("a"); got != "ran" || inner != "RATE_LIMITED/concurrency" {
+		t.Errorf("outer %s, inner %s", got, inner)
+	}
+	if got := call("a"); got != "RATE_LIMITED/rate" {
+		t.Errorf("the refused call was not counted: %s", got)
+	}
+	for _, c := range g.log {
+		if c.Phase == audit.PhaseClose && c.Error != nil && *c.Outcome != fault.Denied {
+			t.Errorf("a limited call was recorded %s", *c.Outcome)
+		}
+	}
+}

@@ -161,7 +161,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// MarshalJSON writes all seven fields; one without value is null.
+// MarshalJSON writes all seven fields; one without value is null. The pointer
+// of text that is no JSON document is "", the whole of it (RFC 6901).
 func (e *Error) MarshalJSON() ([]byte, error) {
 	str := func(s string) *string {
 		if s == "" {
@@ -175,6 +176,10 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 		}
 		return &n
 	}
+	pointer := str(e.Pointer)
+	if pointer == nil && e.Code == SpecParse {
+		pointer = new(string)
+	}
 	return json.Marshal(struct {
 		Code    Code    `json:"code"`
 		Reason  *string `json:"reason"`
@@ -183,7 +188,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 		Pointer *string `json:"pointer"`
 		Line    *int    `json:"line"`
 		Column  *int    `json:"column"`
-	}{e.Code, str(e.Reason), e.Message, str(e.File), str(e.Pointer), num(e.Line), num(e.Column)})
+	}{e.Code, str(e.Reason), e.Message, str(e.File), pointer, num(e.Line), num(e.Column)})
 }
 
 // From gives the *Error inside err. An error of any other kind becomes an

@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// MarshalJSON writes all seven fields; one without value is null.
+// MarshalJSON writes all seven fields; one without value is null. Every
+// finding has a pointer: that of text that is no JSON is "", the whole of it.
 func (f Finding) MarshalJSON() ([]byte, error) {
 	text := func(s string) *string {
 		if s == "" {
@@ -29,10 +30,10 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Severity Severity `json:"severity"`
 		Message  string   `json:"message"`
 		File     *string  `json:"file"`
-		Pointer  *string  `json:"pointer"`
+		Pointer  string   `json:"pointer"`
 		Line     *int     `json:"line"`
 		Column   *int     `json:"column"`
-	}{f.RuleID, f.Severity, f.Message, text(f.File), text(f.Pointer), num(f.Line), num(f.Column)})
+	}{f.RuleID, f.Severity, f.Message, text(f.File), f.Pointer, num(f.Line), num(f.Column)})
 	return b.Bytes(), err
 }
 

@@ -215,7 +215,7 @@ func TestPrinters(t *testing.T) {
 		t.Fatal(err)
 	}
 	const wantJSON = `{"findings":[{"ruleId":"SPEC_PARSE","severity":"error","message":"want <string>, got number","file":"a` + "\u202e" + `.json","pointer":"/params/2/testValue","line":3,"column":7},` +
-		`{"ruleId":"TW108","severity":"warning","message":"m","file":"b.json","pointer":null,"line":null,"column":null}],"summary":{"errors":1,"warnings":1,"files":2}}`
+		`{"ruleId":"TW108","severity":"warning","message":"m","file":"b.json","pointer":"","line":null,"column":null}],"summary":{"errors":1,"warnings":1,"files":2}}`
 	if diff := cmp.Diff(wantJSON, compact.String()); diff != "" {
 		t.Errorf("json (-want +got):\n%s", diff)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -135,13 +136,16 @@ func tell(e *fault.Error, extra map[string]any) string {
 		text += " (" + e.Reason + ")"
 	}
 	text += ": " + e.Message
+	if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "?") {
+		text += "."
+	}
 	switch {
 	case e.Code == fault.ApprovalPending:
 		if ms, ok := extra["retryAfterMs"]; ok {
 			text += fmt.Sprintf(" Wait at least %v ms between attempts.", ms)
 		}
 	case e.Code == fault.ApprovalDenied:
-		if e.Message != approval.Denied(e.Reason).Message { // which says so itself
+		if !strings.HasSuffix(e.Message, "for this request.") { // which says so itself
 			text += " The tool was not run. Do not call it again for this request."
 		}
 	case e.Code.Outcome() == fault.Denied:

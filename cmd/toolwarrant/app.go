@@ -30,6 +30,7 @@ type app struct {
 	configFile string
 	format     string
 	policy     string
+	wantsJSON  bool // the command line says so, whether or not it was understood
 }
 
 const longHelp = `toolwarrant puts AI agent tools to work under policy, and proves what they
@@ -121,7 +122,7 @@ func (a *app) fail(err error) int {
 	if !errors.As(err, &f) {
 		f = fault.New(fault.Usage, "command", "%v", err)
 	}
-	if a.format == "json" {
+	if a.format == "json" || a.wantsJSON {
 		a.json(map[string]any{"error": f})
 	} else {
 		fmt.Fprintln(a.std.err, "toolwarrant: "+mask.Visible(f.Error()))

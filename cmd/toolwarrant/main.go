@@ -37,7 +37,7 @@ type stdio struct {
 
 // run executes one command line and gives its exit status.
 func run(ctx context.Context, args []string, std stdio, env []string) int {
-	a := &app{std: std, env: env}
+	a := &app{std: std, env: env, wantsJSON: wantsJSON(args)}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(std.in)
@@ -48,4 +48,15 @@ func run(ctx context.Context, args []string, std stdio, env []string) int {
 		return fault.ExitOK
 	}
 	return a.fail(err)
+}
+
+// wantsJSON reports whether the command line asks for JSON, for failures that
+// come before it is understood.
+func wantsJSON(args []string) bool {
+	for i, arg := range args {
+		if arg == "--format=json" || arg == "--format" && i+1 < len(args) && args[i+1] == "json" {
+			return true
+		}
+	}
+	return false
 }
