@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -9,12 +10,22 @@ import (
 // refuse a second close of one.
 const closedMemory = 1 << 15
 
+// unwrittenMax and unwrittenBytes bound the closes that wait for the disk to
+// come back. A call beyond that stays open until this process has ended.
+const (
+	unwrittenMax   = 1024
+	unwrittenBytes = 16 << 20
+)
+
 // calls knows which calls this process has begun and not ended, and which it
 // has closed lately. Safe for concurrent use.
 type calls struct {
 	mu       sync.Mutex
 	begun    map[string]begun
 	now, old map[string]struct{} // closed, in two generations
+
+	unwritten map[string][]byte // closes of begun calls that did not get into the log
+	size      int               // bytes of unwritten
 }
 
 // begun is a call with an ask or open record of this process.
@@ -25,7 +36,7 @@ type begun struct {
 }
 
 func newCalls() *calls {
-	return &calls{begun: map[string]begun{}, now: map[string]struct{}{}}
+	return &calls{begun: map[string]begun{}, now: map[string]struct{}{}, unwritten: map[string][]byte{}}
 }
 
 // closing reserves the one close of a call; false means that it has one.
@@ -51,6 +62,41 @@ func (c *calls) notClosed(id string) {
 	defer c.mu.Unlock()
 	delete(c.now, id)
 	delete(c.old, id)
+}
+
+// keep remembers the close of a begun call that did not get into the log.
+func (c *calls) keep(id string, body []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.begun[id]; !ok {
+		return
+	}
+	c.drop(id)
+	if len(c.unwritten) < unwrittenMax && c.size+len(body) <= unwrittenBytes {
+		c.unwritten[id] = body
+		c.size += len(body)
+	}
+}
+
+// drop forgets an unwritten close. The caller holds the lock.
+func (c *calls) drop(id string) {
+	c.size -= len(c.unwritten[id])
+	delete(c.unwritten, id)
+}
+
+// late gives the unwritten closes, and the offset of the first record of
+// their calls.
+func (c *calls) late() (closes map[string][]byte, low int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	closes = maps.Clone(c.unwritten)
+	first := true
+	for id := range closes {
+		if b := c.begun[id]; first || b.offset < low {
+			low, first = b.offset, false
+		}
+	}
+	return closes, low
 }
 
 // asked and opened remember a call whose record is written at offset.
@@ -81,6 +127,7 @@ func (c *calls) ended(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.begun, id)
+	c.drop(id)
 }
 
 // low is the offset of the oldest record of a call in flight, or end if there

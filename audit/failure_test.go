@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,6 +17,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 // TestDiskFailures: whatever the disk does, the call is refused, no byte of
@@ -62,6 +66,61 @@ func TestDiskFailures(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// TestCloseAfterTheDiskIsBack: a call whose close failed ends as it did, once
+// the disk is back, and once only.
+func TestCloseAfterTheDiskIsBack(t *testing.T) {
+	f := &faults{}
+	w := mustOpen(t, t.TempDir(), Options{open: f.open})
+	ctx := context.Background()
+	for _, id := range []string{"a", "b", "c"} {
+		must(t, w.Open(ctx, sampleCall(id), false, nil))
+	}
+	f.set(func(f *faults) { f.write = func([]byte) (int, error) { return 0, syscall.ENOSPC } })
+	for _, id := range []string{"a", "b", "never-opened"} {
+		wantReason(t, w.Close(ctx, sampleCall(id), nil), ReasonDiskFull)
+	}
+	_, err := w.CloseAbandoned(ctx, time.Now())
+	wantReason(t, err, ReasonDiskFull)
+	f.set(func(f *faults) { f.write = nil })
+	must(t, w.Close(ctx, sampleCall("b"), nil)) // its caller tried again
+	r, err := w.CloseAbandoned(ctx, time.Now())
+	must(t, err)
+	if !slices.Equal(r.Late, []string{"a"}) || len(r.Interrupted) > 0 {
+		t.Errorf("got %+v", r)
+	}
+	r, err = w.CloseAbandoned(ctx, time.Now())
+	must(t, err)
+	if len(r.Late) > 0 {
+		t.Errorf("again %+v", r)
+	}
+	wantReason(t, w.Close(ctx, sampleCall("a"), nil), ReasonTwice)
+	all := records(t, w.Path())
+	if got := phases(all); got != "open:a open:b open:c event:audit.outage close:b close:a" {
+		t.Fatalf("got %q", got)
+	}
+	if last := all[len(all)-1]; *last.Outcome != fault.Failed || last.Error.Message != sampleCall("a").Error.Message {
+		t.Errorf("closed as %+v", last)
+	}
+	if len(w.calls.unwritten) > 0 || w.calls.size != 0 {
+		t.Errorf("%d bytes are kept", w.calls.size)
+	}
+	wantOK(t, w.Path())
+}
+
+// TestUnwrittenIsBounded: an outage does not fill the memory.
+func TestUnwrittenIsBounded(t *testing.T) {
+	c := newCalls()
+	for i := range unwrittenMax + 10 {
+		id := strconv.Itoa(i)
+		c.opened(id, 7)
+		c.keep(id, make([]byte, unwrittenBytes/512))
+		c.keep(id, make([]byte, unwrittenBytes/512))
+	}
+	if got, low := c.late(); len(got) != 512 || c.size != unwrittenBytes || low != 7 {
+		t.Errorf("%d closes, %d bytes, from %d", len(got), c.size, low)
 	}
 }
 

@@ -44,7 +44,8 @@ func (w *Writer) Open(ctx context.Context, c Call, sync bool, m Masker) error {
 // becomes of ctx, so that a caller who goes away cannot keep its record out
 // of the log. A second close of one call is refused with reason
 // "double-close", as far back as this process remembers (32,768 calls and
-// more).
+// more). A close that fails, of a call with an ask or open record, is kept in
+// memory for CloseAbandoned.
 func (w *Writer) Close(ctx context.Context, c Call, m Masker) error {
 	c.Phase = PhaseClose
 	if c.Outcome == nil {
@@ -62,10 +63,12 @@ func (w *Writer) Close(ctx context.Context, c Call, m Masker) error {
 	if !w.calls.closing(c.CallID) {
 		return refuse(w.path, ReasonTwice, "call %s has a close record already; this is a defect of toolwarrant", c.CallID)
 	}
+	body := r.body
 	r.finished = func(inFile bool) {
 		if inFile {
 			w.calls.ended(c.CallID)
 		} else {
+			w.calls.keep(c.CallID, body)
 			w.calls.notClosed(c.CallID)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -31,6 +32,7 @@ type PendingAsk struct {
 type Recovery struct {
 	Interrupted []string     // calls that were closed as INTERRUPTED
 	Expired     []string     // calls that were closed as APPROVAL_DENIED, reason expired
+	Late        []string     // calls of this process whose close had failed, closed as they ended
 	Pending     []PendingAsk // questions that are still open
 }
 
@@ -38,7 +40,8 @@ type Recovery struct {
 // whose open record is of a writer that is gone ends as INTERRUPTED. A call
 // with an ask record and neither open nor close, of a writer that is gone or
 // of this one, ends as APPROVAL_DENIED, reason expired, once its expiry is
-// past by ExpiryGrace. Calls of other living writers are left alone. Open
+// past by ExpiryGrace. A call of this writer whose close failed gets that very
+// close. Calls of other living writers are left alone. Open
 // does it, and a long-running process should from time to time. Safe for
 // concurrent use, also by several processes.
 func (w *Writer) CloseAbandoned(ctx context.Context, now time.Time) (r Recovery, err error) {
@@ -48,16 +51,21 @@ func (w *Writer) CloseAbandoned(ctx context.Context, now time.Time) (r Recovery,
 			return err
 		}
 		own, low := w.calls.expired(now)
-		if len(list) == 0 && len(own) == 0 {
-			return nil
+		late, lateLow := w.calls.late()
+		s := &search{w: w, now: now, gone: map[string]bool{}, own: own, late: late, calls: map[string]*found{}}
+		from := int64(math.MaxInt64)
+		if len(own) > 0 {
+			from = low
 		}
-		from := low
-		s := &search{w: w, now: now, gone: map[string]bool{}, own: own, calls: map[string]*found{}}
-		for i, g := range list {
+		if len(late) > 0 {
+			from = min(from, lateLow)
+		}
+		for _, g := range list {
 			s.gone[g.id] = true
-			if (i == 0 && len(own) == 0) || g.mark < from {
-				from = g.mark
-			}
+			from = min(from, g.mark)
+		}
+		if from == math.MaxInt64 {
+			return nil
 		}
 		if err := s.run(ctx, from); err != nil {
 			giveBack(list)
@@ -94,7 +102,8 @@ type search struct {
 	w      *Writer
 	now    time.Time
 	gone   map[string]bool
-	own    map[string]bool // expired asks of this process
+	own    map[string]bool   // expired asks of this process
+	late   map[string][]byte // closes of this process that failed
 	calls  map[string]*found
 	f      *os.File
 	next   int64 // how far it has read
@@ -174,8 +183,9 @@ func (s *search) take(h Head, offset int64, length int) {
 	switch h.Phase {
 	case PhaseClose:
 		delete(s.calls, h.CallID)
-		if s.own[h.CallID] {
+		if _, late := s.late[h.CallID]; late || s.own[h.CallID] {
 			delete(s.own, h.CallID)
+			delete(s.late, h.CallID)
 			s.w.calls.ended(h.CallID)
 		}
 	case PhaseAsk:
@@ -196,6 +206,15 @@ func (s *search) take(h Head, offset int64, length int) {
 func (s *search) close(reserved *[]string) ([]*entry, error) {
 	var out []*entry
 	s.result = Recovery{}
+	for id, body := range s.late {
+		delete(s.calls, id)
+		if !s.w.calls.closing(id) {
+			continue
+		}
+		*reserved = append(*reserved, id)
+		s.result.Late = append(s.result.Late, id)
+		out = append(out, &entry{body: body, sync: true})
+	}
 	for id, f := range s.calls {
 		if f.opened != "" && !s.gone[f.opened] {
 			continue // a living writer runs it
