@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 )
 
@@ -484,5 +485,24 @@ func TestBaseThroughALink(t *testing.T) {
 			t.Errorf("base %s gave %q", base, text)
 		}
 		f.Close()
+	}
+}
+
+// TestLongPath keeps a long path whole in the ledger and in messages, so that
+// a secret in it is recognised when they are masked.
+func TestLongPath(t *testing.T) {
+	long := strings.Repeat(strings.Repeat("d", 200)+"/", 5) + "s3cr3t-value"
+	f := New(decision.FS{}, Options{})
+	f.record("stat", long, 0)
+	if got := f.Ledger()[0].Path; got != long {
+		t.Errorf("the ledger has %q", got)
+	}
+	if fail := escape("../" + long); !strings.HasSuffix(fail.Message, long) {
+		t.Errorf("the message is %q", fail.Message)
+	}
+	set := mask.New([]string{"s3cr3t-value"})
+	f.record("stat", strings.Repeat("d", maxPath-6)+"s3cr3t-value", 0)
+	if got := set.String(f.Ledger()[1].Path); !strings.HasSuffix(got, "d"+mask.Mask+mask.CutMark) {
+		t.Errorf("the ledger shows %q", got[maxPath-20:])
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
@@ -94,16 +95,6 @@ func display(name string) string { return filepath.ToSlash(name) }
 // show puts a path into a message.
 func show(path string) string { return clip(display(path)) }
 
-// clip bounds what the code wrote before it enters a message or the ledger.
-func clip(s string) string {
-	const limit = 256
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= limit {
-		return s
-	}
-	cut := limit
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "..."
-}
+// clip bounds what the code wrote before it enters a message or the ledger. A
+// path that is accepted is never cut: the record masks it first.
+func clip(s string) string { return mask.Clip(s, maxPath) }

@@ -2,10 +2,13 @@ package js
 
 import (
 	"context"
+	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 )
 
@@ -137,7 +140,7 @@ func TestFlood(t *testing.T) {
 		t.Errorf("emitted %d, kept %d", rep.Usage.LogLines, len(rep.Logs))
 	}
 	for _, l := range rep.Logs {
-		if len(l.Text) > defaultLogBytes+4 {
+		if len(l.Text) > defaultLogBytes+len(mask.CutMark) {
 			t.Errorf("a line of %d bytes was kept", len(l.Text))
 		}
 	}
@@ -231,5 +234,51 @@ func TestClose(t *testing.T) {
 	}
 	if _, err := r.Run(context.Background(), worker.Call{Program: worker.Program{Source: `return 1`}}, nil); err == nil {
 		t.Error("a closed runtime took a call")
+	}
+}
+
+// TestCutSecret lets every limit of a text fall into a secret.
+func TestCutSecret(t *testing.T) {
+	secret := `s3cr3t-"` + strings.Repeat("0123456789abcdef", 40)
+	set := mask.New([]string{secret})
+	leak := regexp.MustCompile(`s3cr|0123|9abc`)
+	for _, tc := range []struct {
+		name, body string
+		limit      int
+	}{
+		{"message", `throw new Error(text)`, maxMessage},
+		{"thrown string", `throw text`, 1024},
+		{"not an Error", `throw {message: text}`, maxMessage},
+		{"URL", `new URL(text)`, 200},
+		{"class", `Java.type("java.lang.Integer").parseInt(text)`, 80},
+		{"caught", `try { new URL(text) } catch (e) { return e.message }`, 200},
+		{"caught, as JSON", `try { new URL(text) } catch (e) { return JSON.stringify({e: e.message}) }`, 200},
+		{"two cuts", `try { new URL(text) } catch (e) { throw new Error("y".repeat(8192 - 217) + e.message) }`, 200},
+		{"console", `console.log(text)`, defaultLogBytes},
+		{"console, an object", `console.log(["x"], text)`, defaultLogBytes - len(`["x"] `)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := &fakeBroker{serve: map[worker.Op]func([]json.RawMessage) worker.BrokerReply{worker.OpClassLookup: answer(`true`)}}
+			for _, before := range []int{tc.limit - 4, tc.limit - 5, tc.limit - 8, tc.limit - 70, tc.limit - 79} {
+				text := strings.Repeat("é", before/2) + strings.Repeat("-", before%2) + secret
+				rep := runWith(t, b, tc.body, `{"text":`+mustJSON(text)+`}`)
+				seen := ""
+				if rep.Failure != nil {
+					seen += set.Clipped(rep.Failure.Message)
+				} else {
+					out, _, err := set.JSON(rep.Result)
+					if err != nil {
+						t.Fatal(err)
+					}
+					seen += string(out)
+				}
+				for _, l := range rep.Logs {
+					seen += set.Clipped(l.Text)
+				}
+				if leak.MatchString(seen) || !strings.Contains(seen, mask.Mask) {
+					t.Errorf("%d before: ...%s", before, seen[max(0, len(seen)-150):])
+				}
+			}
+		})
 	}
 }

@@ -7,8 +7,8 @@
 // It decides nothing. Whatever touches the world goes to the worker.Broker as
 // a message; the class gate, the address guard and the path rules live there.
 //
-// It may import executor/worker, fault and third parties. The executor, and
-// later a worker process, import it.
+// It may import executor/mask, executor/worker, fault and third parties. The
+// executor, and later a worker process, import it.
 //
 // Threat model: the code is hostile. It may not end the process by a Go panic,
 // stop the host's own functions from working by changing prototypes, forge a

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
 
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
@@ -17,21 +16,9 @@ import (
 // maxMessage bounds the text of every error that leaves a call, in bytes.
 const maxMessage = 8 << 10
 
-// clip shortens s to at most n bytes on a rune boundary and makes it valid
-// UTF-8.
-func clip(s string, n int) string {
-	if len(s) > n {
-		s = s[:n]
-		for len(s) > 0 && !utf8.RuneStart(s[len(s)-1]) {
-			s = s[:len(s)-1]
-		}
-		if r, size := utf8.DecodeLastRuneInString(s); r == utf8.RuneError && size <= 1 && len(s) > 0 {
-			s = s[:len(s)-1]
-		}
-		s += "…"
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
-}
+// clip bounds text that may hold a secret: the executor masks it later and
+// knows by the mark that a secret may have been cut.
+func clip(s string, n int) string { return mask.Clip(s, n) }
 
 func syntaxError(message string, line, column int) *worker.Failure {
 	return &worker.Failure{Code: string(fault.JSError), Reason: "SyntaxError", Name: "SyntaxError",

@@ -10,8 +10,10 @@
 //
 // Threat model: the text is written by the code that holds the secret, so it
 // may print it in pieces or encoded. Besides the value itself the set knows
-// the spellings that ordinary code produces without trying: escaped in JSON,
-// percent-encoded, in Base64 at each alignment, in hexadecimal. Code that sets
+// the spellings that ordinary code produces without trying: escaped in JSON
+// once or twice, percent-encoded as Go, JavaScript, forms and URLs do it, in
+// Base64 at each alignment, in hexadecimal. A text may have been cut before it
+// is masked, where the code runs; see Clip and Clipped. Code that sets
 // out to hide a secret (reversed, split, encrypted) succeeds: the remedy is to
 // grant it no secret, and masking does not claim more.
 package mask
@@ -20,6 +22,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -36,6 +39,9 @@ type Set struct {
 	plain    []string // the values themselves, longest first
 	literals []string // the values and their encoded spellings, longest first
 	raw      [][]byte // literals again, to look into bytes without a copy
+
+	once    sync.Once // guards borders, which few calls need
+	borders [][]int   // of each literal, see tails
 }
 
 // New makes a Set. Values shorter than MinLength characters and duplicates
@@ -73,16 +79,21 @@ func (s *Set) Empty() bool { return s == nil || len(s.literals) == 0 }
 
 // String replaces every occurrence of a secret in text by Mask. Occurrences
 // that overlap become one Mask, so that no part of either is left. Text
-// without a secret is returned as it is, without allocation.
+// without a secret is returned as it is, without allocation. The beginning of
+// a secret before CutMark, from four bytes on, counts as the secret.
 func (s *Set) String(text string) string {
 	if s.Empty() || !s.in(text) {
 		return text
 	}
-	return replace(text, spans(text, s.literals))
+	return s.hide(text, marks(text, CutMark))
 }
 
-// in reports whether any literal occurs in text.
+// in reports whether text may have something to hide: a literal, or the place
+// of a cut.
 func (s *Set) in(text string) bool {
+	if strings.Contains(text, CutMark) {
+		return true
+	}
 	for _, lit := range s.literals {
 		if strings.Contains(text, lit) {
 			return true
@@ -92,6 +103,9 @@ func (s *Set) in(text string) bool {
 }
 
 func (s *Set) inBytes(text []byte) bool {
+	if bytes.Contains(text, cutMark) {
+		return true
+	}
 	for _, lit := range s.raw {
 		if bytes.Contains(text, lit) {
 			return true
@@ -100,12 +114,13 @@ func (s *Set) inBytes(text []byte) bool {
 	return false
 }
 
+var cutMark = []byte(CutMark)
+
 // span is a half-open range of bytes to hide.
 type span struct{ from, to int }
 
-// spans finds the occurrences of all literals and joins those that overlap.
-// Occurrences that only touch stay apart, as plain replacement leaves them.
-func spans(text string, literals []string) []span {
+// occurrences finds those of all literals, in any order.
+func occurrences(text string, literals []string) []span {
 	var all []span
 	for _, lit := range literals {
 		for at := 0; ; {
@@ -117,6 +132,12 @@ func spans(text string, literals []string) []span {
 			at += i + len(lit)
 		}
 	}
+	return all
+}
+
+// join sorts spans and joins those that overlap. Spans that only touch stay
+// apart, as plain replacement leaves them.
+func join(all []span) []span {
 	slices.SortFunc(all, func(a, b span) int { return a.from - b.from })
 	joined := all[:0]
 	for _, sp := range all {

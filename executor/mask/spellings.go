@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 )
@@ -13,9 +14,11 @@ import (
 // of Base64 or hexadecimal letters turns up by chance.
 const minSpelling = 5
 
+// unescaped are the characters that no escape below changes.
+const unescaped = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._"
+
 // spellings gives the other forms in which ordinary code writes v: escaped as
-// in JSON, percent-encoded, Base64 and hexadecimal. Forms that equal v may be
-// among them.
+// in JSON, once and twice, percent-encoded, Base64 and hexadecimal.
 func spellings(v string) []string {
 	var out []string
 	add := func(forms ...string) {
@@ -25,13 +28,16 @@ func spellings(v string) []string {
 			}
 		}
 	}
-	for _, form := range jsonForms(v) {
-		add(form)
-	}
-	query, path := url.QueryEscape(v), url.PathEscape(v)
-	component := strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
-	for _, form := range []string{query, path, component} {
-		add(form, lowerPercent(form))
+	if strings.Trim(v, unescaped) != "" {
+		for _, form := range jsonForms(v) {
+			add(form)
+			add(jsonForms(form)...)
+		}
+		quoted := strconv.Quote(v)
+		add(quoted[1 : len(quoted)-1]) // as %q puts it into an error
+		for _, form := range percentForms(v) {
+			add(form, lowerPercent(form))
+		}
 	}
 	h := hex.EncodeToString([]byte(v))
 	add(h, strings.ToUpper(h))
@@ -71,6 +77,92 @@ func jsonForms(v string) []string {
 		}
 	}
 	return []string{plain, body(true), strings.ReplaceAll(plain, "/", `\/`), ascii.String()}
+}
+
+// What percent-encoding leaves as it is, besides letters and digits.
+const (
+	keepForm = "*-._"                 // application/x-www-form-urlencoded; a space is +
+	keepURI  = ";/?:@&=+$,#-_.!~*'()" // encodeURI
+)
+
+// What a URL of the WHATWG standard encodes, besides controls and all beyond
+// ASCII.
+const (
+	setFragment = " \"<>`"
+	setQuery    = " \"#<>"
+	setPath     = setQuery + "?^`{}"
+	setUser     = setPath + "/:;=@[\\]|"
+)
+
+// percentForms are the ways in which v is percent-encoded: by Go, by the
+// functions of JavaScript, by URLSearchParams, and by a URL that v is put
+// into as it is.
+func percentForms(v string) []string {
+	query := url.QueryEscape(v)
+	out := []string{
+		query, url.PathEscape(v),
+		strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query), // encodeURIComponent
+		strings.ReplaceAll(keeping(v, keepForm+" "), " ", "+"),
+		keeping(v, keepURI),
+	}
+	// A URL drops tabs and line ends, and spaces where it begins or ends.
+	inURL := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(v)
+	for _, form := range []string{inURL, strings.TrimRight(inURL, " ")} {
+		for _, query := range []string{setQuery, setQuery + "'"} { // ' in http and the like
+			out = append(out, encoding(form, query), inParts(form, "", query))
+			for _, path := range []string{setPath, strings.ReplaceAll(setPath, "^", "")} { // ^ since 2024
+				out = append(out, encoding(form, path), inParts(form, path, query),
+					inParts(strings.ReplaceAll(form, `\`, "/"), path, query))
+			}
+		}
+		out = append(out, encoding(form, setFragment), encoding(form, setUser), encoding(form, setUser+"'"))
+	}
+	return out
+}
+
+// inParts encodes v as the URL parser does where v itself begins the query or
+// the fragment. An empty path set means that v begins within the query.
+func inParts(v, path, query string) string {
+	rest, fragment, hasFragment := strings.Cut(v, "#")
+	out := ""
+	if path != "" {
+		var hasQuery bool
+		v, rest, hasQuery = strings.Cut(rest, "?")
+		out = encoding(v, path)
+		if hasQuery {
+			out += "?"
+		}
+	}
+	out += encoding(rest, query)
+	if hasFragment {
+		out += "#" + encoding(fragment, setFragment)
+	}
+	return out
+}
+
+// keeping percent-encodes all but letters, digits and keep.
+func keeping(v, keep string) string {
+	return percent(v, func(c byte) bool {
+		return (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && strings.IndexByte(keep, c) < 0
+	})
+}
+
+// encoding percent-encodes controls, all beyond ASCII and set.
+func encoding(v, set string) string {
+	return percent(v, func(c byte) bool { return c < ' ' || c >= 0x7f || strings.IndexByte(set, c) >= 0 })
+}
+
+func percent(v string, escape func(byte) bool) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(v) {
+		if c := v[i]; escape(c) {
+			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // lowerPercent writes the escapes %2F as %2f.
