@@ -119,7 +119,7 @@ func (r *run) failure(f *worker.Failure) error {
 	if !workerCodes[code] {
 		code = fault.RuntimeError
 	}
-	err := fault.New(code, r.mask.String(f.Reason), "%s", r.mask.String(f.Message))
+	err := fault.New(code, r.mask.Clipped(f.Reason), "%s", r.mask.Clipped(f.Message))
 	if f.Line > 0 {
 		return err.At(r.tool.Spec.Name+".js", "", f.Line, f.Column)
 	}
@@ -161,7 +161,7 @@ func cut(s string, n int) string {
 func (r *run) maskLogs(in []worker.LogLine) []worker.LogLine {
 	out := make([]worker.LogLine, len(in))
 	for i, l := range in {
-		out[i] = worker.LogLine{Level: l.Level, Text: r.mask.String(l.Text)}
+		out[i] = worker.LogLine{Level: l.Level, Text: r.mask.Clipped(l.Text)}
 	}
 	return out
 }

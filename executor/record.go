@@ -52,7 +52,7 @@ func (r *run) outward(f *fault.Error) *fault.Error {
 		return nil
 	}
 	out := *f
-	out.Message, out.Reason, out.Pointer = r.mask.String(f.Message), r.mask.String(f.Reason), r.mask.String(f.Pointer)
+	out.Message, out.Reason, out.Pointer = r.mask.Clipped(f.Message), r.mask.Clipped(f.Reason), r.mask.String(f.Pointer)
 	return &out
 }
 
