@@ -257,6 +257,18 @@ func (g *Gate) Match(ctx context.Context, b Binding) (Pending, bool, error) {
 	return Pending{}, false, nil
 }
 
+// Waiting counts the questions of one caller that nobody has answered.
+func (g *Gate) Waiting(ctx context.Context, p decision.Principal) (int, error) {
+	all, err := g.store.List(ctx)
+	n := 0
+	for _, e := range all {
+		if e.State == StatePending && samePrincipal(e.Binding.Principal, p) && !g.expired(e) {
+			n++
+		}
+	}
+	return n, err
+}
+
 // Sweep moves entries that are past their expiry and still pending or
 // accepted to expired, and gives exactly those that this call moved, so that
 // each abandoned call is closed by one process. Finished entries older than

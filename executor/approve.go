@@ -73,10 +73,21 @@ func (e *Engine) approve(ctx context.Context, r *run) error {
 	return e.settle(ctx, r, p, answer.Action, answer.Approver)
 }
 
+const (
+	// maxPrompt bounds what a human is asked to read, and what is kept of it.
+	maxPrompt = 256 << 10
+	// maxWaiting bounds the out-of-band questions of one caller.
+	maxWaiting = 100
+)
+
 // pose records the question and then keeps it: nobody is asked anything that
 // is not on record.
 func (e *Engine) pose(ctx context.Context, r *run, b approval.Binding, channel string, expiry time.Duration) (approval.Pending, error) {
 	q := e.question(r)
+	if len(q.Prompt) > maxPrompt {
+		return approval.Pending{}, r.refused(audit.HITLUnsupported, fault.New(fault.ApprovalDenied, "too-large",
+			"The arguments are too large for a human to look at (%d bytes, at most %d). The tool was not run.", len(q.Prompt), maxPrompt))
+	}
 	r.human.Channel, r.human.PromptDigest = &channel, &q.PromptDigest
 	r.human.Outcome = audit.HITLPending
 	expires := e.Now().Add(expiry).UTC().Format(time.RFC3339Nano)
@@ -199,6 +210,13 @@ func (e *Engine) outOfBand(ctx context.Context, r *run, b approval.Binding) erro
 			return r.approvalFault(&approval.NotAcceptedError{State: p.State})
 		}
 	} else {
+		switch waiting, err := e.Approvals.Waiting(ctx, r.in.Principal); {
+		case err != nil:
+			return r.approvalFault(err)
+		case waiting >= maxWaiting:
+			r.human.Outcome = audit.HITLUnsupported
+			return fault.New(fault.RateLimited, "approvals", "%d calls of this caller wait for a human already; no further one is taken until some are answered or expire", waiting)
+		}
 		expiry := time.Duration(r.decision.HumanInTheLoop.OutOfBandExpirySeconds) * time.Second
 		if p, err = e.pose(ctx, r, b, approval.ChannelOutOfBand, expiry); err != nil {
 			return err

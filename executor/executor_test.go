@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -450,5 +451,34 @@ func TestLimits(t *testing.T) {
 		if c.Phase == audit.PhaseClose && c.Error != nil && *c.Outcome != fault.Denied {
 			t.Errorf("a limited call was recorded %s", *c.Outcome)
 		}
+	}
+}
+
+// TestQuestionsAreBounded keeps a caller from filling the store, or a human's
+// day, with questions.
+func TestQuestionsAreBounded(t *testing.T) {
+	g := newRig(t, plainTool)
+	g.decide = func() (*decision.Decision, error) { return allowing("REQUIRED"), nil }
+	call := func(subject, a string) string {
+		args, _ := json.Marshal(map[string]string{"a": a})
+		res := g.Call(t.Context(), Call{Name: "t", Args: args, Principal: decision.Principal{Subject: subject, Method: "none"}})
+		return string(res.Err.Code) + "/" + res.Err.Reason
+	}
+	for i := range maxWaiting {
+		if got := call("local", fmt.Sprint(i)); got != "APPROVAL_PENDING/pending" {
+			t.Fatalf("question %d: %s", i, got)
+		}
+	}
+	if got := call("local", "one more"); got != "RATE_LIMITED/approvals" {
+		t.Errorf("one more: %s", got)
+	}
+	if got := call("local", "7"); got != "APPROVAL_PENDING/pending" {
+		t.Errorf("a question that waits already: %s", got)
+	}
+	if got := call("other", "one more"); got != "APPROVAL_PENDING/pending" {
+		t.Errorf("another caller: %s", got)
+	}
+	if got := call("other", strings.Repeat("x", maxPrompt)); got != "APPROVAL_DENIED/too-large" {
+		t.Errorf("more than a human can read: %s", got)
 	}
 }
