@@ -26,7 +26,7 @@ func (p *parsing) code(s *Spec) {
 	case strings.TrimSpace(s.Code) == "":
 		reason, msg = "empty-code", "the code is empty; the tool would do nothing"
 	case len(s.Code) > MaxCodeBytes:
-		reason, msg = "code-too-large", "the code is larger than 128 KiB; move data out of it or split the tool"
+		reason, msg = "code-too-large", "the code is larger than 64 KiB; move data out of it or split the tool"
 	default:
 		return
 	}

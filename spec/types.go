@@ -14,7 +14,7 @@ const (
 	// MaxDocumentBytes bounds one spec document or bundle member.
 	MaxDocumentBytes = 1 << 20
 	// MaxCodeBytes bounds the code of one tool.
-	MaxCodeBytes = 128 << 10
+	MaxCodeBytes = 64 << 10
 )
 
 // ParamType is the declared type of a parameter, upper case as stored.

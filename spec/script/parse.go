@@ -12,7 +12,7 @@ import (
 )
 
 // MaxBytes is the largest code that is read at all.
-const MaxBytes = 128 << 10
+const MaxBytes = 64 << 10
 
 // The body of a tool is the body of an async function, so that return and
 // await work at its top. The newlines keep a trailing line comment from
