@@ -92,20 +92,25 @@ func TestServeBothEras(t *testing.T) {
 		}
 	}
 	verifyWhole(t, home)
-	everyFlipIsFound(t, auditFile(home))
+	flipsAreFound(t, auditFile(home))
 }
 
-// everyFlipIsFound alters each byte of a log in turn. The line it stands in
-// has to be named.
-func everyFlipIsFound(t *testing.T, path string) {
+// flipsAreFound alters one byte of a log at a time: every byte of the last
+// line, every line end, and samples of the rest (the tests of package audit
+// take every byte of a small log). The line it stands in has to be named.
+func flipsAreFound(t *testing.T, path string) {
 	t.Helper()
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	altered := filepath.Join(t.TempDir(), "altered.ndjson")
+	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n')
 	line := 1
 	for i, b := range whole {
+		if i < last && i%97 != 0 && b != '\n' {
+			continue
+		}
 		data := bytes.Clone(whole)
 		data[i] ^= 1
 		if err := os.WriteFile(altered, data, 0o600); err != nil {
