@@ -32,8 +32,11 @@ func newEvaluators() *evaluators {
 }
 
 // do runs f on an evaluator and waits for it. It gives up, with the error of
-// ctx, only while it waits for a free one. A panic of f is the caller's.
+// ctx, only before and while it waits for a free one. A panic of f is the caller's.
 func (p *evaluators) do(ctx context.Context, f func()) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	done := make(chan any, 1)
 	task := func() {
 		defer func() { done <- recover() }()
