@@ -142,7 +142,7 @@ func (e *engine) fold(ctx context.Context, key chainKey) (*folded, error) {
 	if f, ok := e.chains.Get(key); ok {
 		return f, nil
 	}
-	operator, err := e.layers.chain(key.operator, "")
+	operator, err := e.layers.chain(key.operator, namePointer)
 	if err != nil {
 		return nil, err
 	}
@@ -172,8 +172,13 @@ func (e *engine) fold(ctx context.Context, key chainKey) (*folded, error) {
 	return f, nil
 }
 
-// profilePointer is where a document names a profile of its own.
-const profilePointer = "/x-toolwarrant-profile"
+const (
+	// profilePointer is where a document names a profile of its own.
+	profilePointer = "/x-toolwarrant-profile"
+	// namePointer stands for a tool that the operator's mapping put under a
+	// profile.
+	namePointer = "/name"
+)
 
 // keyFor says which chain a request runs under.
 func (e *engine) keyFor(s *spec.Spec, p decision.Principal) chainKey {

@@ -112,21 +112,24 @@ func TestChainErrors(t *testing.T) {
 		fields                   map[string]any
 		reason, pointer, message string
 	}{
-		{"ninth", map[string]any{"name": "ninth"}, "profile-chain-too-long", "", "p9 -> p8"},
-		{"cycle", map[string]any{"name": "cycle"}, "profile-cycle", "", "ping -> pong"},
-		{"unknown", map[string]any{"name": "unknown"}, "unknown-profile", "", "gone"},
-		{"unknown parent", map[string]any{"name": "orphan"}, "unknown-profile", "", "orphan -> nobody"},
+		{"ninth", map[string]any{"name": "ninth"}, "profile-chain-too-long", namePointer, "p9 -> p8"},
+		{"cycle", map[string]any{"name": "cycle"}, "profile-cycle", namePointer, "ping -> pong"},
+		{"unknown", map[string]any{"name": "unknown"}, "unknown-profile", namePointer, "gone"},
+		{"unknown parent", map[string]any{"name": "orphan"}, "unknown-profile", namePointer, "orphan -> nobody"},
 		{"ninth named", map[string]any{"x-toolwarrant-profile": "p9"}, "profile-chain-too-long", profilePointer, "p9 -> p8"},
 		{"cycle named", map[string]any{"x-toolwarrant-profile": "pong"}, "profile-cycle", profilePointer, "pong -> ping"},
 		{"unknown named", map[string]any{"x-toolwarrant-profile": "nope"}, "unknown-profile", profilePointer, "nope"},
 		{"ninth together", map[string]any{"name": "eighth", "x-toolwarrant-profile": "offline"}, "profile-chain-too-long", profilePointer, "offline -> p8"},
 		{"widening", map[string]any{"x-toolwarrant-profile": "reader"}, "profile-widens", profilePointer, "fs.read"},
 		{"widening classes", map[string]any{"x-toolwarrant-profile": "adder"}, "profile-widens", profilePointer, "allowClasses"},
-		{"lifting a baseline deny", map[string]any{"name": "lifter"}, "class-overlap", "", "java.lang.System"},
+		{"lifting a baseline deny", map[string]any{"name": "lifter"}, "class-overlap", namePointer, "java.lang.System"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := r.Resolve(context.Background(), request(doc(t, tt.fields)))
 			f := wantFault(t, err, fault.ResolverReject, tt.reason)
+			if f.Line == 0 {
+				t.Error("the rejection has no line")
+			}
 			if f.Pointer != tt.pointer || !strings.Contains(f.Message, tt.message) {
 				t.Errorf("%q at %q, want %q at %q", f.Message, f.Pointer, tt.message, tt.pointer)
 			}
@@ -171,7 +174,7 @@ func TestConstraints(t *testing.T) {
 		{"a constraint by group", overrides(map[string]any{"fileWrite": true}), true,
 			"/sandboxOverrides/fileWrite", []string{`profile "banned" (cue/bindings.cue:`, "fileWrite: false", "asks for true"}},
 		{"another layer's value", map[string]any{"category": "TIGHT"}, false,
-			"", []string{`profile "tight"`, "timeoutSeconds: <=10", `profile "late" (cue/bindings.cue:`, "gives 20"}},
+			namePointer, []string{`profile "tight"`, "timeoutSeconds: <=10", `profile "late" (cue/bindings.cue:`, "gives 20"}},
 		{"several fields together", map[string]any{"toolId": "id-combined", "sandboxOverrides": map[string]any{"networkMode": "allowlist", "fileRead": true}}, false,
 			"/sandboxOverrides/fileRead", []string{`profile "combined"`, "fileRead"}},
 	} {

@@ -62,12 +62,17 @@ func refine(v violation, s *spec.Spec) violation {
 }
 
 // at gives the rejection its place in one file. A pointer without text of its
-// own stands at the nearest parent that has some.
+// own stands at the nearest parent that has some. What no member of the
+// sandbox caused comes from a profile, and is at the member that put the tool
+// under it.
 func (r *Rejection) at(s *spec.Spec) *Rejection {
 	placed := &Rejection{All: make([]*fault.Error, len(r.All))}
 	for i, f := range r.All {
-		line, column := 0, 0
-		for pointer := f.Pointer; ; pointer = pointer[:strings.LastIndexByte(pointer, '/')] {
+		line, column, place := 0, 0, f.Pointer
+		if place == "" {
+			place = boundBy(s)
+		}
+		for pointer := place; ; pointer = pointer[:strings.LastIndexByte(pointer, '/')] {
 			if pos, ok := s.Position(pointer); ok {
 				line, column = pos.Line, pos.Column
 				break
@@ -76,7 +81,17 @@ func (r *Rejection) at(s *spec.Spec) *Rejection {
 				break
 			}
 		}
-		placed.All[i] = f.At(s.File(), f.Pointer, line, column)
+		placed.All[i] = f.At(s.File(), place, line, column)
 	}
 	return placed
+}
+
+// boundBy is the member that says under which profiles a tool runs: the
+// profile that it names, else what it is called, which the operator's mapping
+// goes by.
+func boundBy(s *spec.Spec) string {
+	if s.Profile() != "" {
+		return profilePointer
+	}
+	return namePointer
 }
