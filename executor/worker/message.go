@@ -69,6 +69,10 @@ type Failure struct {
 	Column  int    `json:"column"`
 }
 
+// Error makes a Failure the cause of a context (context.CancelCauseFunc), so
+// that whoever ends a call says as what.
+func (f *Failure) Error() string { return f.Code + "/" + f.Reason + ": " + f.Message }
+
 // LogLine is one console call.
 type LogLine struct {
 	Level string `json:"level"` // log, info, warn, error, debug
@@ -144,6 +148,6 @@ type Isolation struct {
 	Namespaces []string `json:"namespaces"`
 	Landlock   *int     `json:"landlock"` // ABI in force
 	Seccomp    *bool    `json:"seccomp"`
-	Memory     *string  `json:"memory"` // rlimit, job, none
+	Memory     *string  `json:"memory"` // rlimit, job, watched, none
 	Cgroup     *bool    `json:"cgroup"`
 }
