@@ -127,7 +127,7 @@ func (p *proc) lost(read error, limit int64) worker.Reply {
 // Where it runs out inside the collector, it crashes without such words: then
 // the size of the process at its end tells.
 func outOfMemory(said string) bool {
-	for _, words := range []string{"out of memory", "cannot allocate memory", "cannot map pages", "failed to create new OS thread", "pthread_create failed"} {
+	for _, words := range []string{"out of memory", "cannot allocate memory", "cannot map pages", "failed to create new OS thread", "pthread_create failed", "(errno: 12)"} {
 		if strings.Contains(said, words) {
 			return true
 		}
