@@ -30,6 +30,9 @@ type meter struct {
 	strict  int  // elements of classes around, in which this is no global object
 	global  bool // the global object may be used as a value
 	failure *worker.Failure
+	bare    bool // no charges are inserted
+
+	patterns map[string]string // expanded regular expressions, with what the author wrote
 }
 
 func counterName(n int) string { return "@" + strconv.Itoa(n) }
@@ -79,7 +82,7 @@ func (m *meter) list(list []ast.Statement, at file.Idx, min int) []ast.Statement
 	for _, s := range list {
 		m.stmt(s)
 	}
-	if n == 0 {
+	if n == 0 || m.bare {
 		return list
 	}
 	out := make([]ast.Statement, 0, len(list)+1)

@@ -24,7 +24,7 @@ func FuzzCompile(f *testing.F) {
 		if len(body) > 4096 {
 			return
 		}
-		p, failure := compileBody("f.js", body, []string{"a", "b"})
+		p, failure := compileBody("f.js", body, []string{"a", "b"}, false)
 		if (p == nil) == (failure == nil) {
 			t.Fatal("neither a program nor a failure")
 		}

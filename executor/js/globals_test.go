@@ -56,8 +56,10 @@ func TestGlobals(t *testing.T) {
 		{"bad zone", `new Intl.DateTimeFormat("en-US", { timeZone: "Mars/Base" })`, "JS_ERROR/RangeError: Invalid time zone specified: Mars/Base"},
 		{"zone as path", `new Intl.DateTimeFormat("en-US", { timeZone: "../../etc/passwd" })`, "JS_ERROR/RangeError: Invalid time zone specified: ../../etc/passwd"},
 		{"other locale", `(1).toLocaleString("de-DE")`, "JS_ERROR/RangeError: the locale de-DE is not supported; use en-US, en-CA or en-GB"},
-		{"unicode property", `return /\p{L}/u.test("a")`, `JS_ERROR/SyntaxError: regular expressions with \p{..} are not supported; list the character ranges instead`},
-		{"unicode property at run time", `return new RegExp("\\p{L}", "u").test("a")`, `JS_ERROR/SyntaxError: regular expressions with \p{..} are not supported; list the character ranges instead`},
+		{"unicode property", `return [/\p{L}/u.test("a"), /\p{L}/u.source]`, `[true,"\\p{L}"]`},
+		{"unknown property", `return /\p{Foo}/u.test("a")`, `JS_ERROR/SyntaxError: invalid or unsupported regular expression: the property \p{Foo} is not known here; list the character ranges instead`},
+		{"unicode property at run time", `return new RegExp("\\p{L}", "u").test("a")`, `true`},
+		{"unknown property at run time", `const p = "\\p{Foo}"; return new RegExp(p, "u").test("a")`, `JS_ERROR/SyntaxError: invalid or unsupported regular expression: the property \p{Foo} is not known here; list the character ranges instead`},
 		{"regexp", `return [new RegExp("a", "g") instanceof RegExp, "a,b".split(/,/), RegExp("x").source, /a/.constructor === RegExp, new (class extends RegExp {})("q").test("q")]`, `[true,["a","b"],"x",true,true]`},
 		{"typed from string", `return Uint8Array.from(atob("aGk="), c => c.charCodeAt(0))`, `[104,105]`},
 		{"from holes", `return Array.from({ length: 3 }, String)`, `["undefined","undefined","undefined"]`},
@@ -110,7 +112,7 @@ func TestPositions(t *testing.T) {
 		{"return 1 +", 2, 1},
 		{"const a = 1\nconst a = 2", 2, 7},
 		{"let x\nwith (x) {}", 2, 1},
-		{"1\nreturn /\\p{L}/u", 2, 8},
+		{"1\nreturn /\\p{Foo}/u", 2, 8},
 		{"1\natob('*')", 2, 5},
 	} {
 		f := run(t, tc.body, `{}`).Failure

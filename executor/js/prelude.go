@@ -145,17 +145,8 @@ func (s *session) prelude() {
 			return nil
 		})
 	}
-	if s.prog.needs.regexp {
-		s.load(libRegexp(), s.vm.GlobalObject(), s.function("check", func(call goja.FunctionCall) goja.Value {
-			pattern := call.Argument(0).String()
-			if len(pattern) > maxPattern {
-				s.throwError("SyntaxError", "the regular expression is too long")
-			}
-			if msg := unsupportedPattern(pattern, call.Argument(1).String()); msg != "" {
-				s.throwError("SyntaxError", msg)
-			}
-			return goja.Undefined()
-		}))
+	if s.prog.needs.regexp || len(s.prog.patterns) > 0 {
+		s.regexps()
 	}
 	if s.prog.needs.missing {
 		s.load(libMissing(), s.vm.ToValue(maxBulk))

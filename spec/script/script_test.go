@@ -34,7 +34,7 @@ func TestFacts(t *testing.T) {
 		"default value":      {"const f = (a = fetch) => a; function g({b = Java}) {} return f", Facts{Helpers: []string{HTTP}, JavaInterop: true}},
 		"class":              {"class A { static x = btoa('a'); #p = 1; m() { return this.#p in crypto } static { fetch } } return A", Facts{Helpers: []string{Crypto, Encoding, HTTP}}},
 		"every statement": {"a: for (var i = 0, j = fetch; i < 1; i++) { continue a } for (let k in crypto) break\n" +
-			"for (const x of [atob]) ; do { ; } while (0); with (safety.fs) { } throw new Error(Java), void 0", Facts{Helpers: []string{Crypto, Encoding, FS, HTTP}, JavaInterop: true}},
+			"for (const x of [atob]) ; do { ; } while (0); { safety.fs } throw new Error(Java), void 0", Facts{Helpers: []string{Crypto, Encoding, FS, HTTP}, JavaInterop: true}},
 		"generator": {"function* g() { yield* fetch; yield Java } return g", Facts{Helpers: []string{HTTP}, JavaInterop: true}},
 	}
 	for name, tt := range tests {
