@@ -11,6 +11,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // maxMessage bounds the text of every error that leaves a call, in bytes.
@@ -192,8 +193,8 @@ func (s *session) position(stack []goja.StackFrame) (line, column int) {
 		return 0, 0
 	}
 	for i := range stack {
-		if stack[i].SrcName() == s.prog.name {
-			p := stack[i].Position()
+		name, p := stack[i].SrcName(), stack[i].Position()
+		if name == s.prog.name || name == script.HelperFile && p.Filename != name {
 			return p.Line, userColumn(p.Line, p.Column)
 		}
 	}

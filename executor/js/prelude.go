@@ -38,6 +38,8 @@ func library(name string) func() *goja.Program {
 var (
 	libRegexp   = library("regexp.js")
 	libMissing  = library("missing.js")
+	libIterator = library("iterators.js")
+	libWeak     = library("weak.js")
 	libPromises = library("promises.js")
 	libClone    = library("clone.js")
 )
@@ -59,6 +61,7 @@ func (s *session) load(p *goja.Program, args ...goja.Value) goja.Value {
 // then every global is there.
 type needs struct {
 	regexp, missing, promises, parse, apply, locale bool
+	iterators, weak, collate, buffers               bool
 	guarded                                         []string // bulk methods
 	global                                          bool     // the global object may be used as a value
 	words                                           map[string]bool
@@ -134,7 +137,38 @@ func needsOf(source string, global bool) needs {
 		parse:    names("parse"),
 		apply:    names("apply", "Reflect"),
 		guarded:  mentioned(source),
+
+		iterators: names("Iterator") || hasIterators(source) && names(iteratorHelpers...),
+		weak:      names("WeakRef", "FinalizationRegistry") || names("WeakMap", "WeakSet") && names("Symbol"),
+		collate:   names("localeCompare"),
+		buffers:   names(".transfer", ".detached", "resizable"),
 	}
+}
+
+// iteratorHelpers are the methods of iterators that the engine lacks.
+var iteratorHelpers = []string{".map", ".filter", ".take", ".drop", ".flatMap", ".reduce", ".toArray", ".forEach", ".some", ".every", ".find"}
+
+// hasIterators reports whether the text makes an iterator: by a generator, a
+// method that gives one, or its symbol. Object.keys and its kin give arrays.
+func hasIterators(source string) bool {
+	for _, n := range []string{"yield", "matchAll", "Symbol.iterator", "Iterator", ".take", ".drop", ".toArray"} {
+		if strings.Contains(source, n) {
+			return true
+		}
+	}
+	for _, n := range []string{".keys(", ".values(", ".entries("} {
+		for rest := source; ; {
+			before, after, ok := strings.Cut(rest, n)
+			if !ok {
+				break
+			}
+			if !strings.HasSuffix(before, "Object") {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
 }
 
 // prelude changes the engine's own world before the program sees it.
@@ -150,6 +184,18 @@ func (s *session) prelude() {
 	}
 	if s.prog.needs.missing {
 		s.load(libMissing(), s.vm.ToValue(maxBulk))
+	}
+	if s.prog.needs.iterators {
+		s.load(libIterator(), s.vm.GlobalObject(), s.vm.ToValue(maxBulk))
+	}
+	if s.prog.needs.weak {
+		s.load(libWeak(), s.vm.GlobalObject())
+	}
+	if s.prog.needs.collate {
+		s.installCompare()
+	}
+	if s.prog.needs.buffers {
+		s.installTransfer()
 	}
 	if s.prog.needs.promises {
 		s.promises()

@@ -23,6 +23,10 @@ type Tree struct {
 	Lowered bool
 }
 
+// HelperFile is the file name of positions inside the helpers. Everything else
+// is mapped back to the author's file.
+const HelperFile = "helpers.js"
+
 // ParseTree parses prefix+code+suffix. It is the one place that decides what
 // syntax tools may use: the runtime and the checks of a document both ask it.
 // An error is a parser.ErrorList; its positions are those of the whole text.
@@ -33,7 +37,7 @@ func ParseTree(name, prefix, code, suffix string) (*Tree, error) {
 		if at := htmlComment(prog); at >= 0 {
 			return nil, errorAt(prog.File.Position(at), "comments in the manner of HTML (<!--) are not supported; write // instead")
 		}
-		if !mayHaveNewFlags(code) || !hasNewFlags(prog) {
+		if !mayHaveNewFlags(code) && !mayNeedLowering(code) || !needsLowering(prog) {
 			return &Tree{Program: prog, Text: text}, nil
 		}
 	} else if !mayNeedLowering(code) {
@@ -80,7 +84,7 @@ func lower(name, text string) (*Tree, error) {
 		return nil, errorAt(file.Position{Line: 1, Column: 1}, "the code cannot be rewritten for this engine")
 	}
 	printed := string(out.Code)
-	prog, err := parser.ParseFile(nil, name, printed, 0, parser.WithDisableSourceMaps)
+	prog, err := parser.ParseFile(nil, HelperFile, printed, 0, parser.WithDisableSourceMaps)
 	if err != nil {
 		var list parser.ErrorList
 		if errors.As(err, &list) && len(list) > 0 {

@@ -64,7 +64,7 @@
     },
     try(fn, ...args) { return new this((resolve) => resolve(fn(...args))); },
   });
-  lacking(Symbol, { asyncIterator: Symbol("Symbol.asyncIterator") });
+  if (!("asyncIterator" in Symbol)) defineProperty(Symbol, "asyncIterator", { value: Symbol("Symbol.asyncIterator") });
   const asyncKey = Symbol.asyncIterator;
   lacking(Array, {
     async fromAsync(items, mapFn, self) {

@@ -82,7 +82,7 @@
     flags = flags === undefined ? "" : String(flags);
     const expanded = expand(pattern, flags);
     const plain = !has(flags, "d") && !has(flags, "v");
-    if (plain && expanded === pattern) return construct(NativeRegExp, [expanded, flags], target);
+    if (plain && expanded === pattern && !has(pattern, "/")) return construct(NativeRegExp, [expanded, flags], target);
     let native = without(flags, "d");
     if (has(native, "v")) native = without(native, "v") + "u";
     const re = construct(NativeRegExp, [expanded, native], target);

@@ -24,13 +24,16 @@ func mayHaveNewFlags(code string) bool {
 	return false
 }
 
-// hasNewFlags looks for a literal with the flag d or v, which the engine's own
-// compiler refuses.
-func hasNewFlags(prog *ast.Program) bool {
+// needsLowering looks for what the engine parses and its compiler refuses:
+// literals with the flag d or v, async generators.
+func needsLowering(prog *ast.Program) bool {
 	found := false
 	w := &walker{seen: map[string]bool{}, visit: func(e ast.Expression) {
-		if r, ok := e.(*ast.RegExpLiteral); ok {
-			found = found || strings.ContainsAny(r.Flags, "dv")
+		switch e := e.(type) {
+		case *ast.RegExpLiteral:
+			found = found || strings.ContainsAny(e.Flags, "dv")
+		case *ast.FunctionLiteral:
+			found = found || e != nil && e.Async && e.Generator
 		}
 	}}
 	for _, s := range prog.Body {
