@@ -6,7 +6,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
-	"github.com/dop251/goja/parser"
+
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // FuzzCompile checks that no text leaves the wrapper, that compiling never
@@ -17,6 +18,7 @@ func FuzzCompile(f *testing.F) {
 		"/*", "`${", "return /[/]/g", "a: for(;;) break a", "class A { static { } x = 1; #y = () => 1 }", "const {a = 1, ...b} = args",
 		"async () => { await 1 }", "function* g() { yield* [] }", "label: { }", "if (1) function f() {}", "x = 1 // }", "<!-- }", "\u2028}", "return new.target",
 		"switch (1) { case 1: default: }", "try {} catch {} finally {}", "tag`a${1}b`", "a?.b?.()", "delete a.b, void 0", "for (const [a] of []) ;", "return\n}",
+		"for await (const x of []) ;", "async function* g() { yield* g(); await 1 }", "for await (const x of []); }}); var __await = 1; (function(){ return async function(){", "return /x/dv", "--> x",
 	} {
 		f.Add(s)
 	}
@@ -40,10 +42,11 @@ func FuzzCompile(f *testing.F) {
 			t.Fatal("the program is not a function")
 		}
 		// The body alone, as a function, must be one statement as well.
-		tree, err := parser.ParseFile(nil, "", "(async function(){"+body+"\n})", 0, parser.WithDisableSourceMaps)
-		if err != nil || len(tree.Body) != 1 {
+		alone, err := script.ParseTree("", "(async function(){", body, "\n})")
+		if err != nil || len(alone.Program.Body) != 1 {
 			t.Fatalf("the body is accepted only together with the wrapper: %v", err)
 		}
+		tree := alone.Program
 		stmt, ok := tree.Body[0].(*ast.ExpressionStatement)
 		if !ok {
 			t.Fatal("not an expression")
