@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -69,8 +70,16 @@ func options(name string) api.TransformOptions {
 	}
 }
 
+// maxCommas bounds the work of esbuild, which takes time by the square of the
+// length of a comma expression.
+const maxCommas = 6000
+
 // lower rewrites text with esbuild and parses the outcome.
 func lower(name, text string) (*Tree, error) {
+	if strings.Count(text, ",") > maxCommas {
+		return nil, errorAt(file.Position{Filename: name, Line: 1, Column: 1},
+			fmt.Sprintf("the code uses syntax that has to be rewritten for this engine, and has more than %d commas, which is too long for that; split it", maxCommas))
+	}
 	out := api.Transform(text, options(name))
 	for _, m := range append(out.Errors, legacy(out.Warnings)...) {
 		pos := file.Position{Filename: name, Line: 1, Column: 1}

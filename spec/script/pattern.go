@@ -22,7 +22,9 @@ func Pattern(source, flags string) (string, string) {
 		p.unicode, p.sets = true, true
 	}
 	for p.pos < len(p.src) && p.problem == "" {
-		p.step()
+		if p.step(); p.out.Len() > maxExpanded {
+			p.fail("it becomes too large; name fewer properties")
+		}
 	}
 	if p.problem != "" {
 		return "", p.problem
@@ -32,6 +34,10 @@ func Pattern(source, flags string) (string, string) {
 	}
 	return p.out.String(), ""
 }
+
+// maxExpanded bounds the length of a pattern with its properties written out;
+// the largest property takes 6 KiB.
+const maxExpanded = 256 << 10
 
 type pattern struct {
 	src     string

@@ -62,6 +62,7 @@ type refusal struct {
 	declared map[string]bool // bound by the code, or asked for with typeof
 	named    []reference
 	found    []Problem
+	expanded int // bytes of all expressions
 }
 
 func (r *refusal) add(at file.Idx, message string) {
@@ -141,7 +142,11 @@ func (r *refusal) expr(e ast.Expression) {
 			r.declare(id)
 		}
 	case *ast.RegExpLiteral:
-		if _, msg := Pattern(e.Pattern, e.Flags); msg != "" {
+		out, msg := Pattern(e.Pattern, e.Flags)
+		if r.expanded += len(out); msg == "" && r.expanded > 16*maxExpanded {
+			msg = "the regular expressions of the code become too large; name fewer properties of characters"
+		}
+		if msg != "" {
 			r.add(e.Idx, msg)
 		}
 	case *ast.CallExpression:
