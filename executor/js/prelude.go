@@ -38,6 +38,7 @@ func library(name string) func() *goja.Program {
 var (
 	libRegexp   = library("regexp.js")
 	libMissing  = library("missing.js")
+	libFrom     = library("from.js")
 	libIterator = library("iterators.js")
 	libWeak     = library("weak.js")
 	libPromises = library("promises.js")
@@ -62,6 +63,7 @@ func (s *session) load(p *goja.Program, args ...goja.Value) goja.Value {
 type needs struct {
 	regexp, missing, promises, parse, apply, locale bool
 	iterators, weak, collate, buffers               bool
+	from, typed, asyncIterator                      bool
 	guarded                                         []string // bulk methods
 	global                                          bool     // the global object may be used as a value
 	words                                           map[string]bool
@@ -132,11 +134,15 @@ func needsOf(source string, global bool) needs {
 		words:    wordsOf(source),
 		locale:   names("ocale", "getOwnProperty", "Reflect"),
 		regexp:   names("RegExp", "constructor", "structuredClone"),
-		missing:  names("from", "groupBy", "withResolvers", ".try", "asyncIterator", "ellFormed"),
+		missing:  names("fromAsync", "groupBy", "withResolvers", ".try", "ellFormed"),
 		promises: names("fetch", "crypto", "queueMicrotask"),
 		parse:    names("parse"),
 		apply:    names("apply", "Reflect"),
 		guarded:  mentioned(source),
+
+		from:          names("from") && names("Array"),
+		typed:         names("8Array", "16Array", "32Array", "64Array"),
+		asyncIterator: names("asyncIterator", "fromAsync"),
 
 		iterators: names("Iterator") || hasIterators(source) && names(iteratorHelpers...),
 		weak:      names("WeakRef", "FinalizationRegistry") || names("WeakMap", "WeakSet") && names("Symbol"),
@@ -182,8 +188,14 @@ func (s *session) prelude() {
 	if s.prog.needs.regexp || len(s.prog.patterns) > 0 {
 		s.regexps()
 	}
+	if s.prog.needs.asyncIterator {
+		s.asyncIterator()
+	}
+	if s.prog.needs.from {
+		s.load(libFrom(), s.vm.ToValue(maxBulk), s.vm.ToValue(s.prog.needs.typed))
+	}
 	if s.prog.needs.missing {
-		s.load(libMissing(), s.vm.ToValue(maxBulk))
+		s.load(libMissing())
 	}
 	if s.prog.needs.iterators {
 		s.load(libIterator(), s.vm.GlobalObject(), s.vm.ToValue(maxBulk))
@@ -201,6 +213,12 @@ func (s *session) prelude() {
 		s.promises()
 	}
 	s.guards()
+}
+
+// asyncIterator adds the symbol that the engine lacks.
+func (s *session) asyncIterator() {
+	symbol := s.member(s.vm.GlobalObject(), "Symbol")
+	_ = symbol.DefineDataProperty("asyncIterator", goja.NewSymbol("Symbol.asyncIterator"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
 // refuseCode throws for what would run text as code.
