@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // maxTreeDepth bounds the recursion of everything that walks the syntax tree.
@@ -52,7 +53,7 @@ func (s *session) charge(n int64) func(goja.FunctionCall) goja.Value {
 func (m *meter) fail(at file.Idx, message string) {
 	if m.failure == nil {
 		pos := m.file.Position(int(at) - 1)
-		m.failure = syntaxError(message, pos.Line, pos.Column)
+		m.failure = syntaxError(message, pos.Line, userColumn(pos.Line, script.Column(m.file, pos)))
 	}
 }
 

@@ -37,10 +37,10 @@ func syntaxFailure(err error) *worker.Failure {
 		return syntaxError(list[0].Message, pos.Line, userColumn(pos.Line, pos.Column))
 	case errors.As(err, &compiler) && compiler.File != nil:
 		pos := compiler.File.Position(compiler.Offset)
-		return syntaxError(compiler.Message, pos.Line, userColumn(pos.Line, pos.Column))
+		return syntaxError(compiler.Message, pos.Line, userColumn(pos.Line, script.Column(compiler.File, pos)))
 	case errors.As(err, &reference) && reference.File != nil:
 		pos := reference.File.Position(reference.Offset)
-		return syntaxError(reference.Message, pos.Line, userColumn(pos.Line, pos.Column))
+		return syntaxError(reference.Message, pos.Line, userColumn(pos.Line, script.Column(reference.File, pos)))
 	}
 	return syntaxError(err.Error(), 0, 0)
 }
@@ -194,7 +194,11 @@ func (s *session) position(stack []goja.StackFrame) (line, column int) {
 	}
 	for i := range stack {
 		name, p := stack[i].SrcName(), stack[i].Position()
-		if name == s.prog.name || name == script.HelperFile && p.Filename != name {
+		if name == script.HelperFile && p.Filename != name {
+			p.Column++ // columns that were mapped count from zero
+			name = s.prog.name
+		}
+		if name == s.prog.name {
 			return p.Line, userColumn(p.Line, p.Column)
 		}
 	}

@@ -114,10 +114,19 @@ func TestPositions(t *testing.T) {
 		{"let x\nwith (x) {}", 2, 1},
 		{"1\nreturn /\\p{Foo}/u", 2, 8},
 		{"1\natob('*')", 2, 5},
+		{"for await (const x of [1]) {\n\n  throw new Error('x') }", 3, 9},
+		{"async function* g() {\n  yield 1;\n    throw new Error('q') }\nfor await (const x of g()) ;", 3, 11},
+		{"async function* g() {}\nconst f = () => {\n null.x\n}\nf()", 3, 7},
+		{"for await (const x of []);\nreturn /\\p{Foo}/u", 2, 8},
+		{"for await (const x of []);\n\n let a; let a", 3, 13},
+		{"return 1;\n for await (const x of []) { +; }", 2, 31},
+		{"\nfor await (const x of 5) ;", 2, 23},
 	} {
 		f := run(t, tc.body, `{}`).Failure
 		if f == nil || f.Line != tc.line {
 			t.Errorf("%q: %+v, want line %d", tc.body, f, tc.line)
+		} else if f.Column != tc.col {
+			t.Errorf("%q: column %d, want %d", tc.body, f.Column, tc.col)
 		}
 	}
 }

@@ -28,6 +28,15 @@ type Tree struct {
 // is mapped back to the author's file.
 const HelperFile = "helpers.js"
 
+// Column is the column of a position in f, counted from one as ever: columns
+// that were mapped back count from zero.
+func Column(f *file.File, pos file.Position) int {
+	if f.Name() == HelperFile && pos.Filename != HelperFile {
+		return pos.Column + 1
+	}
+	return pos.Column
+}
+
 // ParseTree parses prefix+code+suffix. It is the one place that decides what
 // syntax tools may use: the runtime and the checks of a document both ask it.
 // An error is a parser.ErrorList; its positions are those of the whole text.

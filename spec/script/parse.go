@@ -165,7 +165,7 @@ func compile(prog *ast.Program) (problem *Problem) {
 			p.Message = hint(ce.Message)
 			if ce.File != nil {
 				pos := ce.File.Position(ce.Offset)
-				p.Line, p.Column = max(pos.Line-1, 1), max(pos.Column, 1)
+				p.Line, p.Column = max(pos.Line-1, 1), max(Column(ce.File, pos), 1)
 			}
 		}
 		return p

@@ -67,7 +67,7 @@ type refusal struct {
 
 func (r *refusal) add(at file.Idx, message string) {
 	pos := r.tree.Program.File.Position(int(at) - 1)
-	r.found = append(r.found, Problem{pos.Line, pos.Column, "code-syntax", message})
+	r.found = append(r.found, Problem{pos.Line, Column(r.tree.Program.File, pos), "code-syntax", message})
 }
 
 func (r *refusal) declare(e ast.Expression) {
