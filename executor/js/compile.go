@@ -137,11 +137,20 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 	for _, n := range p.inner {
 		bind(fn, n)
 	}
-	p.code, err = goja.CompileAST(tree, false)
-	if err != nil {
+	if p.code, err = compileTree(tree); err != nil {
 		return nil, syntaxFailure(err)
 	}
 	return p, nil
+}
+
+// compileTree turns a panic of the engine's compiler into an error.
+func compileTree(tree *ast.Program) (p *goja.Program, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			p, err = nil, errors.New("the code confuses the compiler; simplify it")
+		}
+	}()
+	return goja.CompileAST(tree, false)
 }
 
 func bind(fn *ast.FunctionLiteral, name string) {

@@ -57,6 +57,30 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
+// FuzzAgree checks that what the check of a document accepts is what the
+// runtime compiles.
+func FuzzAgree(f *testing.F) {
+	for _, p := range probes(f) {
+		f.Add(p.code)
+	}
+	for _, s := range []string{"-->", "<!--", "async function*g(){}", "return /a/d", "return /[a--b]/v", "with(a);", "eval(1)", "await 1", "yield", "let a;let a", "class!!0!*A0\"\" [...0(", "a => {}\n/b/v"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		if len(body) > 2048 {
+			return
+		}
+		found := script.Check(body)
+		p, failure := compileBody("tool.js", body, nil, false)
+		switch {
+		case len(found) > 0 && found[0].Reason == "code-too-deep":
+		case failure != nil && failure.Reason == "source":
+		case (len(found) == 0) != (p != nil):
+			t.Fatalf("%q: the check says %v, the runtime %+v", body, found, failure)
+		}
+	})
+}
+
 func FuzzNesting(f *testing.F) {
 	f.Add("`${`${1}`}` / (/[)]/) // (\n/* ( */ '(' \"(\"")
 	f.Fuzz(func(t *testing.T, src string) {

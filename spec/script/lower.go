@@ -40,7 +40,13 @@ func Column(f *file.File, pos file.Position) int {
 // ParseTree parses prefix+code+suffix. It is the one place that decides what
 // syntax tools may use: the runtime and the checks of a document both ask it.
 // An error is a parser.ErrorList; its positions are those of the whole text.
-func ParseTree(name, prefix, code, suffix string) (*Tree, error) {
+func ParseTree(name, prefix, code, suffix string) (tree *Tree, err error) {
+	// The parsers are not ours, and one is known to panic on some errors.
+	defer func() {
+		if r := recover(); r != nil {
+			tree, err = nil, errorAt(file.Position{Filename: name, Line: 1 + strings.Count(prefix, "\n"), Column: 1}, "the code confuses the parser; simplify it")
+		}
+	}()
 	text := prefix + code + suffix
 	prog, err := parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)
 	if err == nil {
@@ -90,8 +96,8 @@ func lower(name, text string) (*Tree, error) {
 			fmt.Sprintf("the code uses syntax that has to be rewritten for this engine, and has more than %d commas, which is too long for that; split it", maxCommas))
 	}
 	out := api.Transform(text, options(name))
-	for _, m := range append(out.Errors, legacy(out.Warnings)...) {
-		pos := file.Position{Filename: name, Line: 1, Column: 1}
+	if wrong := append(out.Errors, legacy(out.Warnings)...); len(wrong) > 0 {
+		m, pos := wrong[0], file.Position{Filename: name, Line: 1, Column: 1}
 		if m.Location != nil {
 			pos.Line, pos.Column = m.Location.Line, m.Location.Column+1
 		}
