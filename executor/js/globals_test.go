@@ -56,8 +56,10 @@ func TestGlobals(t *testing.T) {
 		{"bad zone", `new Intl.DateTimeFormat("en-US", { timeZone: "Mars/Base" })`, "JS_ERROR/RangeError: Invalid time zone specified: Mars/Base"},
 		{"zone as path", `new Intl.DateTimeFormat("en-US", { timeZone: "../../etc/passwd" })`, "JS_ERROR/RangeError: Invalid time zone specified: ../../etc/passwd"},
 		{"other locale", `(1).toLocaleString("de-DE")`, "JS_ERROR/RangeError: the locale de-DE is not supported; use en-US, en-CA or en-GB"},
-		{"unicode property", `return /\p{L}/u.test("a")`, `JS_ERROR/SyntaxError: regular expressions with \p{..} are not supported; list the character ranges instead`},
-		{"unicode property at run time", `return new RegExp("\\p{L}", "u").test("a")`, `JS_ERROR/SyntaxError: regular expressions with \p{..} are not supported; list the character ranges instead`},
+		{"unicode property", `return [/\p{L}/u.test("a"), /\p{L}/u.source]`, `[true,"\\p{L}"]`},
+		{"unknown property", `return /\p{Foo}/u.test("a")`, `JS_ERROR/SyntaxError: invalid or unsupported regular expression: the property \p{Foo} is not known here; list the character ranges instead`},
+		{"unicode property at run time", `return new RegExp("\\p{L}", "u").test("a")`, `true`},
+		{"unknown property at run time", `const p = "\\p{Foo}"; return new RegExp(p, "u").test("a")`, `JS_ERROR/SyntaxError: invalid or unsupported regular expression: the property \p{Foo} is not known here; list the character ranges instead`},
 		{"regexp", `return [new RegExp("a", "g") instanceof RegExp, "a,b".split(/,/), RegExp("x").source, /a/.constructor === RegExp, new (class extends RegExp {})("q").test("q")]`, `[true,["a","b"],"x",true,true]`},
 		{"typed from string", `return Uint8Array.from(atob("aGk="), c => c.charCodeAt(0))`, `[104,105]`},
 		{"from holes", `return Array.from({ length: 3 }, String)`, `["undefined","undefined","undefined"]`},
@@ -110,12 +112,21 @@ func TestPositions(t *testing.T) {
 		{"return 1 +", 2, 1},
 		{"const a = 1\nconst a = 2", 2, 7},
 		{"let x\nwith (x) {}", 2, 1},
-		{"1\nreturn /\\p{L}/u", 2, 8},
+		{"1\nreturn /\\p{Foo}/u", 2, 8},
 		{"1\natob('*')", 2, 5},
+		{"for await (const x of [1]) {\n\n  throw new Error('x') }", 3, 9},
+		{"async function* g() {\n  yield 1;\n    throw new Error('q') }\nfor await (const x of g()) ;", 3, 11},
+		{"async function* g() {}\nconst f = () => {\n null.x\n}\nf()", 3, 7},
+		{"for await (const x of []);\nreturn /\\p{Foo}/u", 2, 8},
+		{"for await (const x of []);\n\n let a; let a", 3, 13},
+		{"return 1;\n for await (const x of []) { +; }", 2, 31},
+		{"\nfor await (const x of 5) ;", 2, 23},
 	} {
 		f := run(t, tc.body, `{}`).Failure
 		if f == nil || f.Line != tc.line {
 			t.Errorf("%q: %+v, want line %d", tc.body, f, tc.line)
+		} else if f.Column != tc.col {
+			t.Errorf("%q: column %d, want %d", tc.body, f.Column, tc.col)
 		}
 	}
 }
@@ -136,9 +147,46 @@ func TestSameCount(t *testing.T) {
 	if long != 100 {
 		t.Errorf("100 statements counted as %d", long)
 	}
+	// Blocks of any length are charged in full, wherever they stand.
+	for _, tc := range []struct {
+		open, close string
+		extra       int64
+	}{{"{", "}", 0}, {"if (1) {", "}", 1}, {"(() => {", "})()", 1}, {"class A { static {", "} }", 1}, {"switch (1) { case 1: ", "}", 1},
+		{"try {", "} finally { }", 1}, {"for await (const x of [1]) {", "}", 0}} {
+		body := func(n int) int64 { return *run(t, tc.open+strings.Repeat("1;", n)+tc.close, `{}`).Usage.Statements }
+		if got := body(5000) - body(1000); got != 4000 {
+			t.Errorf("%s: 4000 statements more cost %d", tc.open, got)
+		}
+		if got := body(1000); tc.extra > 0 && got != 1000+tc.extra {
+			t.Errorf("%s: 1000 statements cost %d", tc.open, got)
+		}
+	}
 	limited := run(t, strings.Repeat("1;", 100), `{}`, func(c *worker.Call) { c.Limits.MaxStatements = 99 })
 	if limited.Failure == nil || limited.Failure.Reason != "statements" {
 		t.Errorf("100 statements ran under a budget of 99: %s", outcome(limited))
+	}
+}
+
+// TestSameCountAlways counts programs of several kinds a hundred times.
+func TestSameCountAlways(t *testing.T) {
+	for _, body := range []string{
+		`let o = []; async function* g(n) { for (let i = 0; i < n; i++) { await null; yield i } } for await (const x of g(20)) o.push(x); return o`,
+		`const o = {}; for (const k of ["z", "a", "q"]) o[k] = new Map([[k, 1]]); for (const k in o) for (const [x] of o[k]) x + 1; return Object.keys(o)`,
+		`const a = []; for (let i = 0; i < 50; i++) a.push((i * 7919) % 101); return a.sort((x, y) => x - y)`,
+		`const wait = n => new Promise(r => setTimeout(r, n)); await Promise.all([wait(2), wait(1), wait(1)]); return 1`,
+		`const w = new WeakMap(); for (let i = 0; i < 50; i++) w.set({}, i); return [..."a1b2".matchAll(/\p{L}/gu)].map(m => m[0])`,
+		`try { (function f(n) { if (n) f(n - 1); else throw new Error("x") })(50) } catch (e) { return e.stack.length > 0 }`,
+	} {
+		first := run(t, body, `{}`)
+		if first.Failure != nil {
+			t.Errorf("%s: %s", body, outcome(first))
+		}
+		for range 100 {
+			again := run(t, body, `{}`, func(c *worker.Call) { c.Program.ID = "" }) // compiled anew
+			if *again.Usage.Statements != *first.Usage.Statements {
+				t.Fatalf("%s: counted %d, then %d", body, *first.Usage.Statements, *again.Usage.Statements)
+			}
+		}
 	}
 }
 

@@ -56,6 +56,7 @@ func (o Options) withDefaults() Options {
 type Runtime struct {
 	opts  Options
 	cache *lru.Cache[string, *program]
+	bare  bool // tests compare with code that is not instrumented
 	stuck atomic.Int64
 	zones sync.Map // time zones by name; only existing names enter
 
