@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
@@ -31,7 +32,7 @@ func (e *Engine) Call(ctx context.Context, in Call) Result {
 func (e *Engine) guarded(ctx context.Context, r *run) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e.Logger.Error().Str("callId", r.callID).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a step of the call panicked")
+			e.Logger.Error().Str("callId", r.callID).Str("panic", r.mask.Clipped(fmt.Sprint(p))).Bytes("stack", debug.Stack()).Msg("a step of the call panicked")
 			err = fault.New(fault.Internal, "panic", "an internal failure ended the call; the server's log has it under callId %s", r.callID)
 		}
 	}()
