@@ -87,7 +87,7 @@ func (s *session) capture() {
 	if n.names("JSON", "fetch", "safety", "Java") {
 		s.parser()
 	}
-	if n.names("URL", "URLSearchParams", "fetch", "safety") {
+	if n.names("URL", "URLSearchParams", "fetch", "safety", "Java") {
 		s.native.arrayValues, _ = s.callable(s.vm.NewArray().Prototype().Get("values"))
 	}
 }
