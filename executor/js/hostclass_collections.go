@@ -48,6 +48,8 @@ func (s *session) itemKey(v goja.Value) itemKey {
 		return itemKey{kind: 'I', text: x.String()}
 	case decimal:
 		return itemKey{kind: 'D', text: x.unscaled.String() + "/" + strconv.Itoa(x.scale)}
+	case time.Duration:
+		return itemKey{kind: 'P', text: x.String()}
 	case date:
 		return itemKey{kind: 'd', text: x.String()}
 	}

@@ -32,7 +32,7 @@ type feeder struct {
 	rest  string
 	nodes int // estimate so far
 	open  func() int
-	last  struct{ tags, open int }
+	last  struct{ nodes, open int } // of the part before
 	err   error
 }
 
@@ -41,7 +41,7 @@ const markup = 16
 
 func (f *feeder) Read(p []byte) (int, error) {
 	now := f.open()
-	f.nodes += (2*f.last.tags + 1) * (1 + max(f.last.open, now))
+	f.nodes += (f.last.nodes + 1) * (1 + max(f.last.open, now))
 	switch {
 	case now < 0 || f.nodes > maxHTMLNodes:
 		f.err = errNodes
@@ -55,14 +55,19 @@ func (f *feeder) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	part := f.rest[:min(len(f.rest), len(p))]
-	f.last.tags, f.last.open = 0, now
-	for i := 0; i < len(part); i++ {
-		if part[i] == '<' {
-			if f.last.tags == markup {
-				part = part[:i]
-				break
-			}
-			f.last.tags++
+	f.last.nodes, f.last.open = 0, now
+	for i, tags := 0, 0; i < len(part); i++ {
+		if part[i] != '<' {
+			continue
+		}
+		if tags++; tags > markup {
+			part = part[:i]
+			break
+		}
+		// An element and the text behind it; behind an end tag the text alone.
+		f.last.nodes++
+		if i+1 < len(f.rest) && (f.rest[i+1]|0x20 >= 'a' && f.rest[i+1]|0x20 <= 'z') {
+			f.last.nodes++
 		}
 	}
 	f.rest = f.rest[len(part):]
@@ -79,9 +84,21 @@ func (f *feeder) watch() html.ParseOption {
 			list = list.Elem().FieldByName("afe")
 		}
 		if list.IsValid() && list.Kind() == reflect.Slice {
-			f.open = list.Len
+			f.open = func() int { return elementsIn(list) }
 		}
 	})
+}
+
+// elementsIn counts the elements of the list, which also holds the marks of
+// scopes; those are never opened anew.
+func elementsIn(list reflect.Value) (n int) {
+	for i := range list.Len() {
+		kind := reflect.Indirect(list.Index(i)).FieldByName("Type")
+		if !kind.CanUint() || html.NodeType(kind.Uint()) == html.ElementNode {
+			n++
+		}
+	}
+	return n
 }
 
 // spy is an option that also shows what it is applied to.

@@ -43,6 +43,8 @@ func TestHTMLHostile(t *testing.T) {
 		{"formatting opened anew", open + `safety.parser.html("<p>" + open + "<p>x".repeat(100000))`, "INVALID_INPUT/input-too-large"},
 		{"formatting behind a scope", open + `safety.parser.html("<p>" + open + "<object></b>".repeat(400) + "</object>".repeat(400) + "<p>x".repeat(100000))`, ""},
 		{"formatting in a fragment", open + `safety.parser.html("<div>").select("div").first().append("<p>" + open + "<p>x".repeat(100000))`, "INVALID_INPUT/input-too-large"},
+		{"an attribute full of tags", `safety.parser.html('<a title="' + "<".repeat(8000000) + '">')`, "INVALID_INPUT/input-too-large"},
+		{"a large honest page", `return safety.parser.html("<tr><td class=c><a href='/some/where/else'>text of a link</a></td><td>and <b>more</b></td></tr>\n".repeat(30000).replace(/^/, "<table>")).select("b").size()`, "30000"},
 		{"many nodes", `safety.parser.html("<p>".repeat(2000000))`, "INVALID_INPUT/input-too-large"},
 		{"many fragments", `const e = safety.parser.html("<div>").select("div").first(); const f = "<p>".repeat(100000); for (let i = 0; i < 100; i++) e.append(f)`, "INVALID_INPUT/input-too-large"},
 		{"text of nested elements", `const d = safety.parser.html("<div>".repeat(400) + "x".repeat(1000000)); return d.select("*").text().length`, "HELPER_RUNTIME/result-too-large"},
