@@ -120,6 +120,16 @@ const (
 	OpFSFind      Op = "fs.find"
 	OpFSWorkspace Op = "fs.workspace"
 	OpFSReadRoots Op = "fs.readRoots"
+
+	OpFSReadBytes     Op = "fs.readBytes"
+	OpFSWriteBytes    Op = "fs.writeBytes"
+	OpFSAppendText    Op = "fs.appendText"
+	OpFSEditText      Op = "fs.editText"
+	OpFSCopy          Op = "fs.copy"
+	OpFSMove          Op = "fs.move"
+	OpFSDelete        Op = "fs.delete"
+	OpFSDeleteDir     Op = "fs.deleteDir"
+	OpFSSearchInFiles Op = "fs.searchInFiles"
 )
 
 // BrokerRequest asks the parent for one effect. Args is a JSON array of the
