@@ -12,7 +12,7 @@ import (
 // address of this machine or the text of a system error. Fetch returns soon
 // after ctx ends and after 30 seconds at the latest.
 func (c *Client) Fetch(ctx context.Context, req Request) (*Response, *worker.Failure) {
-	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.requestTimeout)
 	defer cancel()
 	if req.StartIndex < 0 || req.MaxLength != nil && *req.MaxLength < 0 {
 		return nil, invalid(InvalidRange, "maxLength and startIndex must not be negative")
