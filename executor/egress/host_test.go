@@ -1,9 +1,12 @@
 package egress
 
 import (
+	"context"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 )
@@ -274,5 +277,51 @@ func FuzzPattern(f *testing.F) {
 			t.Fatalf("%q matches", entry)
 		}
 		compile(decision.Network{Mode: "strict", Hosts: []string{entry}, HostsDeny: []string{entry}, PrivateHosts: []string{entry}})
+	})
+}
+
+// FuzzAnswer lets a server write anything: whatever it says, the exchange
+// ends, keeps to the caps, and no private address is dialled.
+func FuzzAnswer(f *testing.F) {
+	const head = "HTTP/1.1 200 OK\r\n"
+	for _, s := range []string{
+		head + "Content-Length: 2\r\n\r\nok", head + "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nA: b\r\n\r\n", head + "\r\nok",
+		head + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "HTTP/1.1 100 Continue\r\n\r\n" + head + "\r\n",
+		"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n", "HTTP/1.1 307 Found\r\nLocation: //[::ffff:10.0.0.1]:81/x\r\n\r\n",
+		"HTTP/1.1 308 Found\r\nLocation: ../y?z\r\n\r\n", "HTTP/1.0 200 OK\nX: \xff\n\nbody", "HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+	} {
+		f.Add(s)
+	}
+	resolver := newNames(map[string]string{"a.test": publicAddr.String()})
+	f.Fuzz(func(t *testing.T, text string) {
+		c := New(decision.Network{Mode: "strict"}, Options{Resolver: resolver, OwnAddresses: func() ([]netip.Addr, error) { return nil, nil }})
+		dials := 0
+		c.dial = func(_ context.Context, to netip.AddrPort) (net.Conn, error) {
+			if dials++; !isPublic(to.Addr()) || dials > MaxRedirects+1 {
+				t.Errorf("dial %d goes to %s", dials, to)
+			}
+			here, there := net.Pipe()
+			go func() {
+				defer there.Close()
+				_, _ = there.Read(make([]byte, 4096))
+				_, _ = there.Write([]byte(text))
+			}()
+			return here, nil
+		}
+		resp, fail := c.Fetch(context.Background(), Request{URL: "http://a.test/", Method: "POST", Body: []byte("b")})
+		if fail != nil {
+			if fail.Reason == "" || fail.Helper != Helper || !utf8.ValidString(fail.Message) {
+				t.Errorf("failure %+v", fail)
+			}
+			return
+		}
+		if len(resp.Body) > MaxBody || !utf8.ValidString(resp.StatusText) || !utf8.ValidString(resp.URL) {
+			t.Errorf("response %+v", resp)
+		}
+		for _, h := range resp.Headers {
+			if !utf8.ValidString(h.Name + h.Value) {
+				t.Errorf("header %q", h)
+			}
+		}
 	})
 }

@@ -140,7 +140,9 @@ func TestHostileServers(t *testing.T) {
 			fmt.Fprint(c, "HTTP/1.1 302 Again\r\nLocation: ?x\r\n\r\n")
 			forever(c, "x")
 		}},
-		{"switching protocols", "", func(c net.Conn) { fmt.Fprint(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n") }},
+		{"switching protocols", "", func(c net.Conn) {
+			fmt.Fprint(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
+		}},
 		{"status without text", "", func(c net.Conn) { fmt.Fprint(c, "HTTP/1.1 299\r\nContent-Length: 0\r\n\r\n") }},
 		{"headers that are not UTF-8", "", func(c net.Conn) { fmt.Fprint(c, head+"X: \xff\xfe\r\nContent-Length: 0\r\n\r\n") }},
 		{"redirect without a place", "", func(c net.Conn) { fmt.Fprint(c, "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n") }},
