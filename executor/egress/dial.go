@@ -21,7 +21,7 @@ func (c *Client) resolve(ctx context.Context, t *target, guarded bool) ([]netip.
 		if c.opts.Resolver != nil {
 			r = c.opts.Resolver
 		}
-		ctx, cancel := context.WithTimeout(ctx, ConnectTimeout)
+		ctx, cancel := context.WithTimeout(ctx, c.connectTimeout)
 		defer cancel()
 		found, err := r.LookupNetIP(ctx, "ip", t.host)
 		if err != nil {
@@ -69,7 +69,7 @@ var errUnchecked = errors.New("egress: about to connect to an address that was n
 // dialer gives a DialContext that connects to the checked addresses alone, in
 // their order, whatever it is asked for. used receives the address of the
 // connection.
-func dialer(addrs []netip.Addr, port uint16, guarded bool, used func(netip.Addr)) func(context.Context, string, string) (net.Conn, error) {
+func (c *Client) dialer(addrs []netip.Addr, port uint16, guarded bool, used func(netip.Addr)) func(context.Context, string, string) (net.Conn, error) {
 	checked := func(_, address string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(address)
 		if err != nil {
@@ -82,7 +82,7 @@ func dialer(addrs []netip.Addr, port uint16, guarded bool, used func(netip.Addr)
 		return nil
 	}
 	return func(ctx context.Context, _, _ string) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, ConnectTimeout)
+		ctx, cancel := context.WithTimeout(ctx, c.connectTimeout)
 		defer cancel()
 		var first error
 		for i, a := range addrs {
@@ -95,7 +95,7 @@ func dialer(addrs []netip.Addr, port uint16, guarded bool, used func(netip.Addr)
 				// not use up the time of the next.
 				d.Timeout = max(time.Until(deadline)/time.Duration(len(addrs)-i), 50*time.Millisecond)
 			}
-			conn, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(a, port).String())
+			conn, err := c.connect(ctx, &d, netip.AddrPortFrom(a, port))
 			if err == nil {
 				used(a)
 				return conn, nil
@@ -109,6 +109,14 @@ func dialer(addrs []netip.Addr, port uint16, guarded bool, used func(netip.Addr)
 		}
 		return nil, first
 	}
+}
+
+// connect is the one line that opens a socket.
+func (c *Client) connect(ctx context.Context, d *net.Dialer, to netip.AddrPort) (net.Conn, error) {
+	if c.dial != nil {
+		return c.dial(ctx, to)
+	}
+	return d.DialContext(ctx, "tcp", to.String())
 }
 
 // NewResolver makes a Resolver that asks the DNS server at address

@@ -23,6 +23,7 @@ package egress
 import (
 	"context"
 	"crypto/x509"
+	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -145,6 +146,10 @@ type Client struct {
 	policy policy
 	opts   Options
 
+	// The limits of time, and for tests of this package the socket.
+	connectTimeout, requestTimeout time.Duration
+	dial                           func(context.Context, netip.AddrPort) (net.Conn, error)
+
 	mu     sync.Mutex
 	ledger []Entry
 }
@@ -152,7 +157,7 @@ type Client struct {
 // New makes the Client of one call under the network part of its decision.
 // It never fails: a policy that cannot be read refuses every request.
 func New(network decision.Network, opts Options) *Client {
-	return &Client{policy: compile(network), opts: opts}
+	return &Client{policy: compile(network), opts: opts, connectTimeout: ConnectTimeout, requestTimeout: RequestTimeout}
 }
 
 // Ledger gives what happened so far, in order.

@@ -29,7 +29,7 @@ func (c *Client) exchange(ctx context.Context, t *target, m *message, entry *Ent
 	}
 	tr := &http.Transport{
 		Proxy:                  nil, // never from the environment
-		DialContext:            dialer(addrs, t.port, guarded, func(a netip.Addr) { entry.IP = a.String() }),
+		DialContext:            c.dialer(addrs, t.port, guarded, func(a netip.Addr) { entry.IP = a.String() }),
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.opts.RootCAs},
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: maxAnswerHeader,

@@ -12,18 +12,17 @@ import (
 // address of this machine or the text of a system error. Fetch returns soon
 // after ctx ends and after 30 seconds at the latest.
 func (c *Client) Fetch(ctx context.Context, req Request) (*Response, *worker.Failure) {
-	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.requestTimeout)
 	defer cancel()
+	if f := c.policy.usable(); f != nil {
+		c.record(Entry{})
+		return nil, f
+	}
 	if req.StartIndex < 0 || req.MaxLength != nil && *req.MaxLength < 0 {
 		return nil, invalid(InvalidRange, "maxLength and startIndex must not be negative")
 	}
 	if req.StartIndex > MaxBody {
 		return nil, invalid(InvalidRange, "startIndex is beyond the largest body")
-	}
-	if c.policy.mode == "blocked" || c.policy.mode == "" {
-		c.record(Entry{})
-		_, f := c.policy.admit(&target{})
-		return nil, f
 	}
 	m, f := newMessage(req, c.opts.UserAgent)
 	if f != nil {
@@ -109,6 +108,10 @@ func redirectTarget(from *target, location string) (*target, *worker.Failure) {
 // Admit checks a request as Fetch does before it resolves the host, and sends
 // nothing. A refusal enters the ledger.
 func (c *Client) Admit(req Request) *worker.Failure {
+	if f := c.policy.usable(); f != nil {
+		c.record(Entry{})
+		return f
+	}
 	if _, f := newMessage(req, c.opts.UserAgent); f != nil {
 		return f
 	}

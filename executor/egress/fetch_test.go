@@ -209,12 +209,12 @@ func TestDialerKeepsToCheckedAddresses(t *testing.T) {
 	fmt.Sscan(port, &p)
 	used := func(netip.Addr) { t.Error("connected") }
 	// A private address that slipped into the list of a guarded target.
-	if _, err := dialer([]netip.Addr{loopback}, p, true, used)(context.Background(), "tcp", "ignored:1"); !errors.Is(err, errUnchecked) {
+	if _, err := New(decision.Network{}, Options{}).dialer([]netip.Addr{loopback}, p, true, used)(context.Background(), "tcp", "ignored:1"); !errors.Is(err, errUnchecked) {
 		t.Errorf("guarded dial of loopback: %v", err)
 	}
 	// What it is asked to dial does not count.
 	var got netip.Addr
-	conn, err := dialer([]netip.Addr{loopback}, p, false, func(a netip.Addr) { got = a })(context.Background(), "tcp", "8.8.8.8:53")
+	conn, err := New(decision.Network{}, Options{}).dialer([]netip.Addr{loopback}, p, false, func(a netip.Addr) { got = a })(context.Background(), "tcp", "8.8.8.8:53")
 	if err != nil || got != loopback {
 		t.Fatalf("dialled %v: %v", got, err)
 	}

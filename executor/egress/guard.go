@@ -45,6 +45,31 @@ func isPublic(addr netip.Addr) bool {
 	return public6.Contains(addr) && !inAny(special6, addr)
 }
 
+// spelling4 are the first 96 bits of the IPv6 addresses that are nothing but
+// another way to write an IPv4 address: mapped, translated (RFC 2765), NAT64
+// (RFC 6052, RFC 8215) and compatible. 6to4 and Teredo are not among them:
+// there the packet goes to a relay.
+var spelling4 = []netip.Addr{
+	netip.MustParseAddr("::ffff:0:0"), netip.MustParseAddr("::ffff:0:0:0"),
+	netip.MustParseAddr("64:ff9b::"), netip.MustParseAddr("64:ff9b:1::"), netip.MustParseAddr("::"),
+}
+
+// spelled4 gives the IPv4 address that a literal is another spelling of. It
+// is judged, named and dialled as that address, so that neither the guard nor
+// a deny list has a second spelling to miss. A name that resolves to such an
+// address is refused instead: nobody needs it there.
+func spelled4(addr netip.Addr) (netip.Addr, bool) {
+	b := addr.As16()
+	low := netip.AddrFrom4([4]byte(b[12:]))
+	for _, p := range spelling4 {
+		if q := p.As16(); [12]byte(q[:12]) == [12]byte(b[:12]) {
+			// :: and ::1 and their neighbours are themselves.
+			return low, !p.IsUnspecified() || b[12] != 0
+		}
+	}
+	return addr, false
+}
+
 func inAny(list []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(addr) })
 }

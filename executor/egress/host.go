@@ -130,6 +130,9 @@ func normalHost(raw string, bracketed bool) (string, netip.Addr, bool) {
 		if err != nil || addr.Zone() != "" || !addr.Is6() {
 			return "", netip.Addr{}, false
 		}
+		if v4, ok := spelled4(addr); ok {
+			addr = v4
+		}
 		return addr.String(), addr, true
 	}
 	name := strings.ToLower(raw)

@@ -1,9 +1,12 @@
 package egress
 
 import (
+	"context"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 )
@@ -30,7 +33,17 @@ func TestParseTarget(t *testing.T) {
 		{"http://0/", "0.0.0.0:80", ""},
 		{"http://[::1]/", "[::1]:80", ""},
 		{"http://[0:0:0:0:0:0:0:1]:81/", "[::1]:81", ""},
-		{"http://[::ffff:127.0.0.1]/", "[::ffff:127.0.0.1]:80", ""},
+		{"http://[::ffff:127.0.0.1]/", "127.0.0.1:80", ""},
+		{"http://[::FFFF:7f00:1]:81/", "127.0.0.1:81", ""},
+		{"http://[::ffff:0:127.0.0.1]/", "127.0.0.1:80", ""},
+		{"http://[::127.0.0.1]/", "127.0.0.1:80", ""},
+		{"http://[64:ff9b::7f00:1]/", "127.0.0.1:80", ""},
+		{"http://[64:ff9b:1::7f00:1]/", "127.0.0.1:80", ""},
+		{"http://[64:ff9b::8.8.8.8]/", "8.8.8.8:80", ""},
+		{"http://[64:ff9b:1:1::7f00:1]/", "[64:ff9b:1:1::7f00:1]:80", ""},
+		{"http://[2002:7f00:1::]/", "[2002:7f00:1::]:80", ""},
+		{"http://[::]/", "[::]:80", ""},
+		{"http://[::2]/", "[::2]:80", ""},
 		{"", "", MissingURL},
 		{"  ", "", MissingURL},
 		{"/relative", "", InvalidURL},
@@ -185,7 +198,16 @@ func TestAdmit(t *testing.T) {
 		{"strict", decision.Network{Mode: "strict"}, "https://anything.test", ""},
 		{"strict ignores hosts", decision.Network{Mode: "strict", Hosts: []string{"example.com"}}, "https://anything.test", ""},
 		{"strict, private", decision.Network{Mode: "strict"}, "http://[::1]", LiteralPrivateIP},
-		{"strict, mapped", decision.Network{Mode: "strict"}, "http://[::ffff:8.8.8.8]", LiteralPrivateIP},
+		{"strict, mapped", decision.Network{Mode: "strict"}, "http://[::ffff:127.0.0.1]", LiteralPrivateIP},
+		{"strict, mapped, public", decision.Network{Mode: "strict"}, "http://[::ffff:8.8.8.8]", ""},
+		{"strict, compatible", decision.Network{Mode: "strict"}, "http://[::127.0.0.1]", LiteralPrivateIP},
+		{"strict, NAT64", decision.Network{Mode: "strict"}, "http://[64:ff9b::a9fe:a9fe]", LiteralPrivateIP},
+		{"strict, local NAT64", decision.Network{Mode: "strict"}, "http://[64:ff9b:1::10.0.0.1]", LiteralPrivateIP},
+		{"strict, local NAT64 of another length", decision.Network{Mode: "strict"}, "http://[64:ff9b:1:808:8:800::]", LiteralPrivateIP},
+		{"strict, 6to4 of a public address", decision.Network{Mode: "strict"}, "http://[2002:808:808::]", LiteralPrivateIP},
+		{"strict, Teredo", decision.Network{Mode: "strict"}, "http://[2001:0:808:808::]", LiteralPrivateIP},
+		{"deny of a range, NAT64", decision.Network{Mode: "open", HostsDeny: []string{"8.8.8.0/24"}}, "http://[64:ff9b::8.8.8.8]", HostInDenylist},
+		{"an allowed address in another spelling", decision.Network{Mode: "allowlist", Hosts: []string{"8.8.8.8"}}, "http://[64:ff9b::808:808]", ""},
 		{"strict, odd spelling", decision.Network{Mode: "strict"}, "http://0x7f.1", LiteralPrivateIP},
 		{"private host, exact port", decision.Network{Mode: "strict", PrivateHosts: []string{"10.0.0.1:8080"}}, "http://10.0.0.1:8080", ""},
 		{"private host, another port", decision.Network{Mode: "strict", PrivateHosts: []string{"10.0.0.1:8080"}}, "http://10.0.0.1", LiteralPrivateIP},
@@ -255,5 +277,51 @@ func FuzzPattern(f *testing.F) {
 			t.Fatalf("%q matches", entry)
 		}
 		compile(decision.Network{Mode: "strict", Hosts: []string{entry}, HostsDeny: []string{entry}, PrivateHosts: []string{entry}})
+	})
+}
+
+// FuzzAnswer lets a server write anything: whatever it says, the exchange
+// ends, keeps to the caps, and no private address is dialled.
+func FuzzAnswer(f *testing.F) {
+	const head = "HTTP/1.1 200 OK\r\n"
+	for _, s := range []string{
+		head + "Content-Length: 2\r\n\r\nok", head + "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nA: b\r\n\r\n", head + "\r\nok",
+		head + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "HTTP/1.1 100 Continue\r\n\r\n" + head + "\r\n",
+		"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n", "HTTP/1.1 307 Found\r\nLocation: //[::ffff:10.0.0.1]:81/x\r\n\r\n",
+		"HTTP/1.1 308 Found\r\nLocation: ../y?z\r\n\r\n", "HTTP/1.0 200 OK\nX: \xff\n\nbody", "HTTP/1.1 101 X\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+	} {
+		f.Add(s)
+	}
+	resolver := newNames(map[string]string{"a.test": publicAddr.String()})
+	f.Fuzz(func(t *testing.T, text string) {
+		c := New(decision.Network{Mode: "strict"}, Options{Resolver: resolver, OwnAddresses: func() ([]netip.Addr, error) { return nil, nil }})
+		dials := 0
+		c.dial = func(_ context.Context, to netip.AddrPort) (net.Conn, error) {
+			if dials++; !isPublic(to.Addr()) || dials > MaxRedirects+1 {
+				t.Errorf("dial %d goes to %s", dials, to)
+			}
+			here, there := net.Pipe()
+			go func() {
+				defer there.Close()
+				_, _ = there.Read(make([]byte, 4096))
+				_, _ = there.Write([]byte(text))
+			}()
+			return here, nil
+		}
+		resp, fail := c.Fetch(context.Background(), Request{URL: "http://a.test/", Method: "POST", Body: []byte("b")})
+		if fail != nil {
+			if fail.Reason == "" || fail.Helper != Helper || !utf8.ValidString(fail.Message) {
+				t.Errorf("failure %+v", fail)
+			}
+			return
+		}
+		if len(resp.Body) > MaxBody || !utf8.ValidString(resp.StatusText) || !utf8.ValidString(resp.URL) {
+			t.Errorf("response %+v", resp)
+		}
+		for _, h := range resp.Headers {
+			if !utf8.ValidString(h.Name + h.Value) {
+				t.Errorf("header %q", h)
+			}
+		}
 	})
 }

@@ -118,15 +118,22 @@ func compile(n decision.Network) policy {
 	return p
 }
 
+// usable refuses what the mode refuses whatever is asked for.
+func (p policy) usable() *worker.Failure {
+	switch p.mode {
+	case "allowlist", "strict", "open":
+		return nil
+	case "blocked":
+		return security(NotGranted, "the network is blocked for this tool")
+	}
+	return security(UnknownEgressLevel, "the network mode of the policy is unknown")
+}
+
 // admit checks everything that can be known before resolving. guarded says
 // whether the addresses have to be public.
 func (p policy) admit(t *target) (guarded bool, f *worker.Failure) {
-	switch p.mode {
-	case "allowlist", "strict", "open":
-	case "blocked":
-		return true, security(NotGranted, "the network is blocked for this tool")
-	default:
-		return true, security(UnknownEgressLevel, "the network mode of the policy is unknown")
+	if f := p.usable(); f != nil {
+		return true, f
 	}
 	matches := func(q pattern) bool { return q.matches(t) }
 	if slices.ContainsFunc(p.deny, matches) || t.addr.IsValid() && p.denies(t.addr, t.port) {

@@ -13,6 +13,10 @@ import (
 
 const fetchHelper = "fetch"
 
+// maxFetchHeaders bounds the native loop that collects them; the gate allows
+// fewer.
+const maxFetchHeaders = 1000
+
 // fetchInit is the second argument as it goes to the broker.
 type fetchInit struct {
 	Method     string            `json:"method,omitempty"`
@@ -40,15 +44,18 @@ type fetched struct {
 
 // fetch is synchronous and returns a response that may also be awaited.
 func (s *session) fetch(call goja.FunctionCall) goja.Value {
-	target := call.Argument(0)
-	if goja.IsUndefined(target) || goja.IsNull(target) || strings.TrimSpace(target.String()) == "" {
+	target := ""
+	if v := call.Argument(0); !goja.IsUndefined(v) && !goja.IsNull(v) {
+		target = s.fetchText(v) // once: the next text of an object may be another
+	}
+	if strings.TrimSpace(target) == "" {
 		s.refuse(fault.InvalidInput, fetchHelper, "missing-url", "[fetch] the url is missing")
 	}
 	init := fetchInit{}
 	if opts, ok := call.Argument(1).(*goja.Object); ok {
 		init = s.fetchInit(opts)
 	}
-	args, err := json.Marshal([]any{target.String(), init})
+	args, err := json.Marshal([]any{target, init})
 	if err != nil || len(args) > maxRequest {
 		s.refuse(fault.InvalidInput, fetchHelper, "input-too-large", "[fetch] the request is larger than 16 MiB")
 	}
@@ -66,7 +73,7 @@ func (s *session) fetchInit(opts *goja.Object) fetchInit {
 		return v, !goja.IsUndefined(v) && !goja.IsNull(v)
 	}
 	if v, ok := get("method"); ok {
-		init.Method = strings.ToUpper(v.String())
+		init.Method = strings.ToUpper(s.fetchText(v))
 	}
 	if v, ok := get("headers"); ok {
 		s.headers(v, init.Headers)
@@ -94,8 +101,16 @@ func (s *session) fetchInit(opts *goja.Object) fetchInit {
 		}
 		setDefault(init.Headers, "Content-Type", "application/x-www-form-urlencoded;charset=UTF-8")
 	}
-	init.Body = v.String()
+	init.Body = s.fetchText(v)
 	return init
+}
+
+// fetchText is String(v), but that a symbol has no text.
+func (s *session) fetchText(v goja.Value) string {
+	if _, ok := v.(*goja.Symbol); ok {
+		s.throwError("TypeError", "Cannot convert a Symbol value to a string")
+	}
+	return v.String()
 }
 
 func setDefault(h map[string]string, name, value string) {
@@ -113,6 +128,9 @@ func (s *session) headers(v goja.Value, out map[string]string) {
 	if !ok {
 		s.refuse(fault.InvalidInput, fetchHelper, "invalid-headers", "[fetch] headers must be an object or a list of pairs")
 	}
+	tooMany := func() {
+		s.refuse(fault.InvalidInput, fetchHelper, "invalid-headers", "[fetch] there are more than 1000 headers")
+	}
 	add := func(name, value string) {
 		for k := range out {
 			if strings.EqualFold(k, name) {
@@ -124,18 +142,25 @@ func (s *session) headers(v goja.Value, out map[string]string) {
 	}
 	_, iterable := goja.AssertFunction(orUndefined(obj.GetSymbol(goja.SymIterator)))
 	if !iterable {
-		for _, k := range obj.Keys() {
-			add(k, orUndefined(obj.Get(k)).String())
+		keys := obj.Keys()
+		if len(keys) > maxFetchHeaders {
+			tooMany()
+		}
+		for _, k := range keys {
+			add(k, s.fetchText(orUndefined(obj.Get(k))))
 		}
 		return
 	}
 	n := 0
 	s.vm.ForOf(obj, func(pair goja.Value) bool {
+		if n++; n > maxFetchHeaders {
+			tooMany()
+		}
 		p, ok := pair.(*goja.Object)
-		if n++; !ok || n > 1000 {
+		if !ok {
 			s.refuse(fault.InvalidInput, fetchHelper, "invalid-headers", "[fetch] headers must be an object or a list of pairs")
 		}
-		add(orUndefined(p.Get("0")).String(), orUndefined(p.Get("1")).String())
+		add(s.fetchText(orUndefined(p.Get("0"))), s.fetchText(orUndefined(p.Get("1"))))
 		return true
 	})
 }
