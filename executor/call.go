@@ -121,8 +121,8 @@ func (e *Engine) decide(ctx context.Context, r *run) error {
 	if !d.Allow {
 		return denied(d)
 	}
-	if have := e.Runtime.Isolation().Mode; !strongEnough(have, d.Isolation.Minimum) {
-		return fault.New(fault.PolicyDenied, "isolation", "the policy demands isolation %q and this installation runs code %q", d.Isolation.Minimum, have)
+	if have := e.Runtime.Isolation(); !strongEnough(have, d.Isolation.Minimum) {
+		return fault.New(fault.PolicyDenied, "isolation", "the policy demands isolation %q and this installation has %q; toolwarrant version shows all of it", d.Isolation.Minimum, have.Mode)
 	}
 	if len(r.tool.Spec.StaticVariables) == 0 {
 		return nil
