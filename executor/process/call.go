@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -117,11 +118,15 @@ func (p *proc) lost(read error, limit int64) worker.Reply {
 	switch {
 	case strings.Contains(said, "stack exceeds"), strings.Contains(said, "stack overflow"):
 		return failed(fault.ResourceLimit, "stack", "the code nests calls deeper than the engine can hold")
-	case outOfMemory(said), killed(p.state), peak(p.state)-p.idle > limit/2:
+	case outOfMemory(said), killed(p.state), crashed(p.state) && peak(p.state)-p.idle > limit/2:
 		return worker.Reply{Failure: tooMuchMemory(limit)}
 	}
 	return failed(fault.RuntimeError, "worker-died", "the worker that ran the code ended unexpectedly")
 }
+
+// crashed reports whether the Go runtime itself gave up, or the system ended
+// the process.
+func crashed(s *os.ProcessState) bool { return s.ExitCode() == 2 || s.ExitCode() == -1 }
 
 // outOfMemory reads what the Go runtime says when the system gives no memory.
 // Where it runs out inside the collector, it crashes without such words: then

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -69,6 +70,9 @@ func newStarter(stop <-chan struct{}) *starter {
 	return s
 }
 
+// extra are further arguments of workers; a test sets them.
+var extra []string
+
 // start starts one worker at a level and waits for its hello.
 func (s *starter) start(ctx context.Context, level confine.Level, args []string) (*proc, error) {
 	path, err := program()
@@ -76,7 +80,7 @@ func (s *starter) start(ctx context.Context, level confine.Level, args []string)
 		return nil, err
 	}
 	p := &proc{stderr: &tail{}, gone: make(chan struct{})}
-	p.cmd = &exec.Cmd{Path: path, Args: append([]string{workerName}, args...), Env: []string{}, Dir: workDir, Stderr: p.stderr, WaitDelay: time.Second}
+	p.cmd = &exec.Cmd{Path: path, Args: slices.Concat([]string{workerName}, args, extra), Env: []string{}, Dir: workDir, Stderr: p.stderr, WaitDelay: time.Second}
 	level.Prepare(p.cmd)
 	near, far, err := stream(p.cmd)
 	if err != nil {
