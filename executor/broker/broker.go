@@ -34,7 +34,7 @@ import (
 
 // Limits of one call. They are not policy: no document can raise them.
 const (
-	MaxOps     = 10_000   // operations
+	MaxOps     = worker.MaxOps
 	MaxRequest = 16 << 20 // bytes of the arguments of one operation
 	MaxReply   = 32 << 20 // bytes of the result of one operation
 	maxAtOnce  = 4        // operations that run at the same time

@@ -105,6 +105,9 @@ func (s *session) run() (rep worker.Reply) {
 	}()
 	if f := s.stopped.Load(); f != nil {
 		result, failure = nil, f
+	} else if failure != nil && s.ctx.Err() != nil {
+		// What failed, failed because the call was over.
+		failure = causeOf(s.ctx)
 	}
 	return s.reply(result, failure)
 }

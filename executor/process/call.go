@@ -18,7 +18,7 @@ import (
 // Bounds of what one call of a worker may send. The broker counts operations
 // by itself and answers beyond its limit; a worker that goes on is no worker.
 const (
-	maxRequests = 12_000
+	maxRequests = worker.MaxOps + 100
 	maxAtOnce   = 32
 )
 

@@ -90,6 +90,7 @@ type child struct {
 	running bool
 	cancel  context.CancelCauseFunc
 	next    uint32
+	ops     int // of this call
 	waiting map[uint32]chan worker.BrokerReply
 }
 
@@ -149,7 +150,7 @@ func (c *child) run(id uint32, call worker.Call) {
 	}
 	reply.Usage.MemoryBytes = &grown
 	c.mu.Lock()
-	c.running, c.cancel = false, nil
+	c.running, c.cancel, c.ops = false, nil, 0
 	clear(c.waiting)
 	c.mu.Unlock()
 	result := reply.Result
@@ -165,9 +166,15 @@ func (c *child) Do(ctx context.Context, req worker.BrokerRequest) worker.BrokerR
 	ch := make(chan worker.BrokerReply, 1)
 	c.mu.Lock()
 	c.next++
-	id := c.next
-	c.waiting[id] = ch
+	c.ops++
+	id, ops := c.next, c.ops
+	if ops <= worker.MaxOps+1 { // the parent answers the first one too many
+		c.waiting[id] = ch
+	}
 	c.mu.Unlock()
+	if ops > worker.MaxOps+1 {
+		return worker.BrokerReply{Failure: &worker.Failure{Code: "RESOURCE_LIMIT", Reason: "operations", Message: "the call used more than 10000 helper operations"}}
+	}
 	args := req.Args
 	req.Args = nil
 	if err := c.conn.Send(worker.KindRequest, id, req, args); err != nil {

@@ -132,6 +132,9 @@ const (
 	OpFSSearchInFiles Op = "fs.searchInFiles"
 )
 
+// MaxOps is how many operations one call may ask for. Both sides count.
+const MaxOps = 10_000
+
 // BrokerRequest asks the parent for one effect. Args is a JSON array of the
 // JavaScript arguments in their order; binary values travel as
 // {"$bytes": "<base64>"}.

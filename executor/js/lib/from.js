@@ -28,7 +28,17 @@
   if (!typed) return;
   const Typed = Object.getPrototypeOf(Uint8Array);
   const typedFrom = Typed.from;
+  // A list that is only a length becomes one with elements first.
+  const listed = (source) => {
+    if (typeof source === "string") return arrayFrom(source);
+    if (source === null || typeof source !== "object" || source[iteratorKey] != null) return source;
+    const n = source.length > 0 ? Math.floor(source.length) : 0;
+    if (n > MAX) throw new RangeError("from: the length is too large");
+    const list = [];
+    for (let i = 0; i < n; i++) put(list, i, source[i]);
+    return list;
+  };
   method(Typed, {
-    from(source, ...rest) { return apply(typedFrom, this, [typeof source === "string" ? arrayFrom(source) : source, ...rest]); },
+    from(source, ...rest) { return apply(typedFrom, this, [listed(source), ...rest]); },
   });
 })
