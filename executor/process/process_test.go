@@ -3,10 +3,12 @@ package process_test
 import (
 	"context"
 	"encoding/json"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/toolwarrant/toolwarrant/executor/js"
 	"github.com/toolwarrant/toolwarrant/executor/process"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 )
@@ -29,6 +31,23 @@ func open(t testing.TB, opts process.Options) *process.Runtime {
 }
 
 func outcome(t testing.TB, r *process.Runtime, c worker.Call) string {
+	t.Helper()
+	return outcomeOf(t, r, c)
+}
+
+// runner is a runtime of either kind.
+type runner interface {
+	Run(context.Context, worker.Call, worker.Broker) (worker.Reply, error)
+}
+
+// js400 is the engine in this process, as a worker sets its collector.
+func js400(t testing.TB) runner {
+	old := debug.SetGCPercent(400)
+	t.Cleanup(func() { debug.SetGCPercent(old) })
+	return js.New(js.Options{})
+}
+
+func outcomeOf(t testing.TB, r runner, c worker.Call) string {
 	t.Helper()
 	rep, err := r.Run(context.Background(), c, nil)
 	if err != nil {

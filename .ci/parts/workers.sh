@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Worker processes: hostile programs again and again, many calls, what a worker costs.
+. .ci/lib.sh
+
+say 'attacks, twice'
+go test -count=2 -timeout 20m ./executor/attack || fail 'an attack did not end as it has to'
+
+say '200,000 calls'
+go test -count=1 -timeout 30m ./executor/process -run TestSoak -v -soak 200000 2>&1 | tee "$SCRATCH/soak.txt"
+grep -q '^--- PASS: TestSoak' "$SCRATCH/soak.txt" || fail 'memory grows with the number of calls'
+
+say 'what a worker costs'
+go test -count=1 ./executor/process -run TestWorkerRatios -v -ratios 2>&1 | tee "$SCRATCH/ratios.txt"
+grep -q '^--- PASS: TestWorkerRatios' "$SCRATCH/ratios.txt" || fail 'a runaway call went on for too long'
+while read -r line; do note "$line"; done < <(sed -n 's/^ *bench_test.go:[0-9]*: //p' "$SCRATCH/ratios.txt")

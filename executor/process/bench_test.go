@@ -1,0 +1,135 @@
+package process_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/executor/process"
+)
+
+var (
+	soak   = flag.Int("soak", 0, "calls of TestSoak, 0 = skip it")
+	ratios = flag.Bool("ratios", false, "measure in TestWorkerRatios")
+)
+
+// cpuBound is a program that computes for some 20 ms.
+const cpuBound = `let s = 0; for (let i = 0; i < 100000; i++) s += i % 7; return s`
+
+func BenchmarkTiny(b *testing.B) {
+	r := open(b, process.Options{})
+	c := call("return 1 + 1")
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := outcome(b, r, c); got != "2" {
+			b.Fatal(got)
+		}
+	}
+}
+
+// TestWorkerRatios prints what a worker costs and gives: it asserts only what
+// holds on a machine that does other work as well.
+func TestWorkerRatios(t *testing.T) {
+	if !*ratios {
+		t.Skip("run with -ratios")
+	}
+	inProcess := js400(t)
+	workers := open(t, process.Options{})
+	tiny := call("return 1 + 1")
+	var a, b []time.Duration
+	for range 4000 {
+		a = append(a, took(func() { outcomeOf(t, inProcess, tiny) }))
+		b = append(b, took(func() { outcome(t, workers, tiny) }))
+	}
+	t.Logf("tiny call: in-process p50 %v p99 %v, worker p50 %v p99 %v, difference of p50 %v",
+		quantile(a, 0.5), quantile(a, 0.99), quantile(b, 0.5), quantile(b, 0.99), quantile(b, 0.5)-quantile(a, 0.5))
+
+	heavy := call(cpuBound)
+	run := func(n int) time.Duration {
+		r := open(t, process.Options{Workers: n, Patience: time.Minute})
+		return took(func() {
+			var wait sync.WaitGroup
+			for range 4 {
+				wait.Go(func() {
+					for range 25 {
+						outcome(t, r, heavy)
+					}
+				})
+			}
+			wait.Wait()
+		})
+	}
+	one, two := run(1), run(2)
+	t.Logf("100 CPU-bound calls of 4 callers: one worker %v, two workers %v, x%.2f", one, two, float64(one)/float64(two))
+
+	stuck := call(`return /(?=(a+)+b)((a+)+)+c/.test("a".repeat(40))`)
+	stuck.Limits.TimeoutMillis = 200
+	var over, next []time.Duration
+	for range 10 {
+		over = append(over, took(func() { outcome(t, workers, stuck) })-200*time.Millisecond)
+		next = append(next, took(func() { outcome(t, workers, tiny) }))
+	}
+	t.Logf("runaway: ended %v after its deadline at most; the next call took %v at most", slices.Max(over), slices.Max(next))
+	if m := slices.Max(over); m > 300*time.Millisecond {
+		t.Errorf("a runaway went on for %v", m)
+	}
+}
+
+func took(f func()) time.Duration {
+	began := time.Now()
+	f()
+	return time.Since(began)
+}
+
+func quantile(d []time.Duration, q float64) time.Duration {
+	slices.Sort(d)
+	return d[int(float64(len(d)-1)*q)]
+}
+
+// TestSoak makes many calls and watches that neither the parent nor its
+// workers grow.
+func TestSoak(t *testing.T) {
+	if *soak == 0 {
+		t.Skip("run with -soak 200000")
+	}
+	r := open(t, process.Options{})
+	programs := []string{"return 1 + 1", "const a = []; for (let i = 0; i < 200; i++) a.push({i}); return a.length", "throw new Error('x')", "return safety.fs.list()"}
+	parent, all := resident(t, os.Getpid()), int64(0)
+	for i := range *soak {
+		c := call(programs[i%len(programs)])
+		c.Args = json.RawMessage(`{"n":` + strconv.Itoa(i) + `}`)
+		if _, err := r.Run(context.Background(), c, nil); err != nil {
+			t.Fatal(err)
+		}
+		if (i+1)%(*soak/10) == 0 {
+			runtime.GC()
+			now := resident(t, os.Getpid())
+			if i+1 == *soak/5 {
+				parent = now
+			}
+			all = now
+			t.Logf("%d calls: parent %d MiB, goroutines %d", i+1, now>>20, runtime.NumGoroutine())
+		}
+	}
+	if grown := all - parent; grown > 16<<20 {
+		t.Errorf("the parent grew by %d MiB after the first fifth", grown>>20)
+	}
+}
+
+func resident(t *testing.T, pid int) int64 {
+	t.Helper()
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		t.Skip("no /proc")
+	}
+	pages, _ := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
+	return pages * int64(os.Getpagesize())
+}
