@@ -110,6 +110,8 @@ func (n table) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, err
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
+// call gives memory to spare, since a race-detecting build needs a multiple:
+// the attacks on memory bound it themselves.
 func (g *rig) call(code string, limits func(*worker.Limits)) worker.Call {
 	c := worker.Call{
 		CallID:  "attack",
@@ -117,7 +119,7 @@ func (g *rig) call(code string, limits func(*worker.Limits)) worker.Call {
 		Args:    json.RawMessage(`{}`),
 		Statics: []worker.Static{{Name: "BASE", Value: g.base}},
 		Globals: worker.Globals{Fetch: true, FSRead: true, FSWrite: true},
-		Limits: worker.Limits{MaxStatements: 500_000, TimeoutMillis: 30_000, MaxMemoryBytes: 128 << 20, MaxOutputBytes: 1 << 20,
+		Limits: worker.Limits{MaxStatements: 500_000, TimeoutMillis: 30_000, MaxMemoryBytes: 1 << 30, MaxOutputBytes: 1 << 20,
 			MaxLogLines: 1000, MaxLogBytes: 8 << 10},
 	}
 	if limits != nil {

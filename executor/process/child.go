@@ -46,7 +46,7 @@ func childMain(spaces []string) {
 	// Little lives from one call to the next, so that a larger heap before
 	// each collection is time won. The memory of a call is bounded apart.
 	debug.SetGCPercent(400)
-	runtime.GOMAXPROCS(min(2, runtime.NumCPU()))
+	runtime.GOMAXPROCS(1)
 	stream, err := childStream()
 	if err != nil {
 		childExit(exitLock, "the stream to the parent: "+err.Error())
