@@ -1,0 +1,58 @@
+package attack
+
+import (
+	"slices"
+	"testing"
+)
+
+// attacks is the whole table.
+func attacks() []attack {
+	return slices.Concat(processAttacks, memoryAttacks, hangAttacks, boundedAttacks, sourceAttacks, budgetAttacks,
+		escapeAttacks, resultAttacks, errorAttacks, consoleAttacks, networkAttacks, fileAttacks, parserAttacks, classAttacks)
+}
+
+// TestAttacks runs the table.
+func TestAttacks(t *testing.T) {
+	goroutines, files, _ := held()
+	t.Run("table", func(t *testing.T) {
+		g := newRig(t)
+		t.Cleanup(func() { _ = g.Close() })
+		ran := 0
+		for _, a := range attacks() {
+			t.Run(a.class+"/"+a.name, func(t *testing.T) {
+				if a.process && inProcess(g) {
+					t.Skip("needs a process of its own")
+				}
+				ran++
+				rep, _ := g.run(t, g.call(a.code, a.limits))
+				if got := outcome(rep); got != a.want {
+					t.Errorf("got  %.300s\nwant %s", got, a.want)
+					if rep.Failure != nil {
+						t.Logf("%.300s", rep.Failure.Message)
+					}
+				}
+				rep, _ = g.run(t, g.call(`return [1 + 1, typeof evil, [].join(), Object.keys({}).length, fetch(BASE + "/ok").text(), safety.fs.exists("a.txt")]`, nil))
+				if got := outcome(rep); got != `= [2,"undefined","",0,"ok",true]` {
+					t.Errorf("the next call: %.300s", got)
+				}
+			})
+		}
+		t.Logf("%d of %d attacks ran, isolation %s", ran, len(attacks()), g.Isolation().Mode)
+	})
+	settled(t, goroutines, files)
+}
+
+// TestTable holds the table to its promise.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, a := range attacks() {
+		key := a.class + "/" + a.name
+		if seen[key] || a.code == "" || a.want == "" {
+			t.Errorf("%s: twice, or without code or outcome", key)
+		}
+		seen[key] = true
+	}
+	if len(seen) < 73+30 {
+		t.Errorf("%d attacks", len(seen))
+	}
+}
