@@ -34,6 +34,7 @@ type Config struct {
 	Egress  Egress  `json:"egress"`
 	Secrets Secrets `json:"secrets"`
 	Audit   Audit   `json:"audit"`
+	Runtime Runtime `json:"runtime"`
 	Server  Server  `json:"server"`
 	Log     Log     `json:"log"`
 }
@@ -89,6 +90,12 @@ type Grant struct {
 // Audit says where the log is.
 type Audit struct {
 	File string `json:"file"` // "" = under audit of the home
+}
+
+// Runtime says what runs the code of tools.
+type Runtime struct {
+	Isolation string `json:"isolation"` // process, in-process
+	Workers   int64  `json:"workers"`   // at most; 0 = eight for each core
 }
 
 // Server bounds the MCP endpoint over HTTP.

@@ -150,7 +150,7 @@ type Limits struct {
 
 // IsolationMinimum is the weakest isolation the call may run under.
 type IsolationMinimum struct {
-	Minimum string `json:"minimum"` // none, in-process, process
+	Minimum string `json:"minimum"` // none, in-process, process, locked
 }
 
 // Digest names what an approval is bound to: everything in d that changes

@@ -60,7 +60,7 @@ func (e *Engine) approve(ctx context.Context, r *run) error {
 	case asking.Err() != nil && ctx.Err() == nil:
 		answer.Action = approval.ActionTimeout
 	case err != nil:
-		e.Logger.Warn().Err(err).Str("callId", r.callID).Str("channel", channel).Msg("asking for approval failed")
+		e.Logger.Warn().Str("error", r.logged(err)).Str("callId", r.callID).Str("channel", channel).Msg("asking for approval failed")
 		answer.Action = approval.ActionCancel
 	case answer.Action == approval.ActionDeferred:
 		state, err := e.Approvals.Seal(p)
@@ -98,7 +98,7 @@ func (e *Engine) pose(ctx context.Context, r *run, b approval.Binding, channel s
 	}
 	p, err := e.Approvals.Ask(ctx, b, q, channel, r.decision.HumanInTheLoop.Approvers, expiry, nil)
 	if err != nil {
-		e.Logger.Error().Err(err).Str("callId", r.callID).Msg("the question could not be kept")
+		e.Logger.Error().Str("error", r.logged(err)).Str("callId", r.callID).Msg("the question could not be kept")
 		return p, r.refused(audit.HITLUnsupported, unreachable(err))
 	}
 	return p, nil

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
@@ -31,7 +32,7 @@ func (e *Engine) Call(ctx context.Context, in Call) Result {
 func (e *Engine) guarded(ctx context.Context, r *run) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e.Logger.Error().Str("callId", r.callID).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("a step of the call panicked")
+			e.Logger.Error().Str("callId", r.callID).Str("panic", r.mask.Clipped(fmt.Sprint(p))).Bytes("stack", debug.Stack()).Msg("a step of the call panicked")
 			err = fault.New(fault.Internal, "panic", "an internal failure ended the call; the server's log has it under callId %s", r.callID)
 		}
 	}()
@@ -120,8 +121,8 @@ func (e *Engine) decide(ctx context.Context, r *run) error {
 	if !d.Allow {
 		return denied(d)
 	}
-	if have := e.Runtime.Isolation().Mode; !strongEnough(have, d.Isolation.Minimum) {
-		return fault.New(fault.PolicyDenied, "isolation", "the policy demands isolation %q and this installation runs code %q", d.Isolation.Minimum, have)
+	if have := e.Runtime.Isolation(); !strongEnough(have, d.Isolation.Minimum) {
+		return fault.New(fault.PolicyDenied, "isolation", "the policy demands isolation %q and this installation has %q; toolwarrant version shows all of it", d.Isolation.Minimum, have.Mode)
 	}
 	if len(r.tool.Spec.StaticVariables) == 0 {
 		return nil

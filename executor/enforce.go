@@ -3,8 +3,8 @@ package executor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
-	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/decision"
@@ -33,12 +33,6 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	defer r.clock.track(&r.clock.execute)()
 
 	policy := r.decision.EffectivePolicy
-	limit := time.Duration(policy.TimeoutSeconds) * time.Second
-	// The runtime ends the code at its limit and says TIMEOUT; this is for a
-	// runtime that does not.
-	ctx, cancel := context.WithTimeout(ctx, limit+killGrace)
-	defer cancel()
-
 	opts := e.Broker
 	if r.in.Fixtures != nil {
 		opts.Fetcher = r.in.Fixtures
@@ -53,7 +47,7 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	r.usage = usage(reply.Usage, gate.Ledger())
 	r.logs = r.maskLogs(reply.Logs)
 	if err != nil {
-		return fault.New(fault.RuntimeError, "runtime", "the runtime could not run the tool; see the server's log").Because(err)
+		return notRun(err)
 	}
 	if reply.Failure != nil {
 		return r.failure(reply.Failure)
@@ -61,8 +55,14 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	return r.keepResult(reply.Result, policy.MaxOutputBytes)
 }
 
-// killGrace is how long after its limit a call may take to end by itself.
-const killGrace = 400 * time.Millisecond
+// notRun is the failure of a call that the runtime did not take.
+func notRun(err error) error {
+	var f *fault.Error
+	if errors.As(err, &f) && (f.Code == fault.RateLimited || f.Code == fault.RuntimeError) {
+		return f
+	}
+	return fault.New(fault.RuntimeError, "runtime", "the runtime could not run the tool; see the server's log").Because(err)
+}
 
 // enterSpec puts the document that is about to run into the chain, once per
 // digest, so that the log alone says what ran.

@@ -23,7 +23,7 @@ const recordPatience = 10 * time.Second
 func (e *Engine) record(ctx context.Context, r *run, failed error) Result {
 	f := fault.From(failed)
 	if f != nil && f.Code == fault.Internal {
-		e.Logger.Error().Err(f.Unwrap()).Str("callId", r.callID).Msg(f.Message)
+		e.Logger.Error().Str("error", r.logged(f.Unwrap())).Str("callId", r.callID).Msg(r.mask.Clipped(f.Message))
 	}
 	res := Result{
 		CallID: r.callID, Outcome: fault.OK, Value: r.value, Err: r.outward(f), Logs: r.logs,
@@ -40,10 +40,19 @@ func (e *Engine) record(ctx context.Context, r *run, failed error) Result {
 	body.Usage, body.Result = r.usage, resultDigest(r.value)
 	if err := e.Audit.Close(detached, body, r.mask); err != nil {
 		af := fault.From(err)
-		e.Logger.Error().Err(err).Str("callId", r.callID).Msg("the close record could not be written; the answer is withheld")
+		e.Logger.Error().Str("error", r.logged(err)).Str("callId", r.callID).Msg("the close record could not be written; the answer is withheld")
 		return Result{CallID: r.callID, Outcome: fault.AuditUnavailable.Outcome(), Err: af, Decision: r.decision}
 	}
 	return res
+}
+
+// logged is an error as the log of the server may show it: a cause can quote
+// what the code or its arguments held.
+func (r *run) logged(err error) string {
+	if err == nil {
+		return ""
+	}
+	return r.mask.Clipped(err.Error())
 }
 
 // outward is the error as it leaves: masked, without the cause.
@@ -96,7 +105,7 @@ func (r *run) decided(e *Engine, args json.RawMessage, kept []string) *audit.Dec
 	now := r.decideAt.UTC().Format(time.RFC3339Nano)
 	in, err := decision.InputDigest(d.PolicyRevision, d.Tool.SpecDigest, r.in.Principal, r.in.Origin, r.paramsDigest, now, nil)
 	if err != nil {
-		e.Logger.Error().Err(err).Str("callId", r.callID).Msg("the policy input has no digest")
+		e.Logger.Error().Str("error", r.logged(err)).Str("callId", r.callID).Msg("the policy input has no digest")
 	}
 	r.recorded = &audit.Decision{ID: d.DecisionID, DecidedAt: d.DecidedAt, InputDigest: in, Input: r.principalInput(args), MaskedPointers: []string{}}
 	for _, name := range kept {

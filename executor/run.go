@@ -2,6 +2,7 @@ package executor
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,11 +122,19 @@ func (c *clock) record() *audit.Duration {
 
 // isolationRank orders what a policy can demand, weakest first. A name that
 // is not here is stronger than anything that this runtime has.
-var isolationRank = map[string]int{"": 0, "none": 0, "in-process": 1, "process": 2}
+var isolationRank = map[string]int{"": 0, "none": 0, "in-process": 1, "process": 2, "locked": 3}
 
-func strongEnough(have, minimum string) bool {
+// strongEnough says whether an isolation is at least what a policy demands.
+// locked is a process that the system itself keeps from the network and the
+// files, and whose memory it bounds.
+func strongEnough(have worker.Isolation, minimum string) bool {
+	rank := isolationRank[have.Mode]
+	if have.Mode == "process" && have.Seccomp != nil && *have.Seccomp && have.Memory != nil && (*have.Memory == "rlimit" || *have.Memory == "job") &&
+		(have.Landlock != nil || slices.Contains(have.Namespaces, "net")) {
+		rank = isolationRank["locked"]
+	}
 	want, known := isolationRank[minimum]
-	return known && isolationRank[have] >= want
+	return known && rank >= want
 }
 
 func missingRequirement(tool string, m secret.Missing) error {

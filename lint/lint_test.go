@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,6 +79,38 @@ func TestDocumentRules(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestLanguage holds that what the runtime would not start is a finding at its
+// place in the code, and that what it runs is none.
+func TestLanguage(t *testing.T) {
+	for code, want := range map[string]string{
+		"for await (const x of []) ;":        "",
+		"async function* g() { yield 1 }":    "",
+		`return /\p{L}/dv.test("a")`:         "",
+		"return typeof SharedArrayBuffer":    "",
+		"1\nreturn new SharedArrayBuffer(1)": "2:12 SharedArrayBuffer does not exist",
+		"1\n eval('2')":                      "2:2 eval is not available",
+		"with (Math) { }":                    "1:1 with statements are not supported",
+		`return /\p{Nope}/u`:                 `1:8 invalid or unsupported regular expression: the property \p{Nope}`,
+		"return /(?i:a)/":                    "1:8 invalid or unsupported regular expression: modifiers",
+		"let a = 1, b = 2; return a<!--b":    "1:27 comments in the manner of HTML",
+	} {
+		dir := tree(t, map[string]string{"t/spec.json": `{"name":"t","codeType":"Javascript"}`, "t/action.js": code})
+		r, err := Run(context.Background(), []string{filepath.Join(dir, "t")}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range r.Findings {
+			if f.Severity == Error {
+				got += fmt.Sprintf("%d:%d %s", f.Line, f.Column, f.Message)
+			}
+		}
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %s, want %s", code, got, want)
+		}
 	}
 }
 

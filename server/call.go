@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -55,11 +56,20 @@ func (d *door) toCall(req *mcp.CallToolRequest) CallRequest {
 func (d *door) safeCall(ctx context.Context, c CallRequest) (res CallResult) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error().Str("tool", c.Tool).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("panic in a tool call")
+			d.log.Error().Str("tool", c.Tool).Str("panic", panicText(p)).Bytes("stack", debug.Stack()).Msg("panic in a tool call")
 			res = CallResult{Err: internalError()}
 		}
 	}()
 	return d.caller.Call(ctx, c)
+}
+
+// panicText is what the log may show of a panic: the message of the Go run time,
+// else the kind of the value alone, which could hold text of a call.
+func panicText(p any) string {
+	if err, ok := p.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", p)
 }
 
 func internalError() *fault.Error {

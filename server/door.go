@@ -68,7 +68,7 @@ func (d *door) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				d.log.Error().Str("method", method).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("panic in a request")
+				d.log.Error().Str("method", method).Str("panic", panicText(p)).Bytes("stack", debug.Stack()).Msg("panic in a request")
 				res, err = nil, internalRPC()
 			}
 		}()

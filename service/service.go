@@ -26,6 +26,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
 	"github.com/toolwarrant/toolwarrant/executor/js"
+	"github.com/toolwarrant/toolwarrant/executor/process"
 	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/keyring"
@@ -51,7 +52,7 @@ type Service struct {
 	Audit     *audit.Writer
 	Engine    *executor.Engine
 
-	runtime *js.Runtime
+	runtime executor.Runtime
 	logger  zerolog.Logger
 	stop    context.CancelFunc
 	swept   chan struct{}
@@ -70,6 +71,22 @@ func Operator(home string, cfg *config.Config) resolver.Operator {
 		op.Grants = append(op.Grants, resolver.Grant(g))
 	}
 	return op
+}
+
+// NewRuntime makes what runs the code of tools, as cfg wants it.
+func NewRuntime(cfg *config.Config, log zerolog.Logger) executor.Runtime {
+	if cfg.Runtime.Isolation == "in-process" {
+		return js.New(js.Options{})
+	}
+	return process.New(process.Options{Workers: int(cfg.Runtime.Workers), Logger: log})
+}
+
+// Ready waits until rt takes calls, and says why it cannot.
+func Ready(ctx context.Context, rt executor.Runtime) error {
+	if w, ok := rt.(interface{ Ready(context.Context) error }); ok {
+		return w.Ready(ctx)
+	}
+	return nil
 }
 
 // OpenPolicy compiles the policy that cfg names, without opening anything
@@ -99,6 +116,8 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	if err := seedWorkspace(filepath.Join(o.Home, "workspace")); err != nil {
 		return nil, err
 	}
+	// Workers start while the policy compiles; they are waited for at the end.
+	s.runtime = NewRuntime(o.Config, o.Logger)
 	keys, err := keyring.Open(filepath.Join(o.Home, "keys"))
 	if err != nil {
 		return nil, err
@@ -121,7 +140,9 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	if s.Catalog, err = catalog.Open(ctx, s.catalogOptions(secrets)); err != nil {
 		return nil, err
 	}
-	s.runtime = js.New(js.Options{})
+	if err := Ready(ctx, s.runtime); err != nil {
+		return nil, err
+	}
 	operator := Operator(o.Home, o.Config)
 	s.Engine, err = executor.New(executor.Components{
 		Catalog: s.Catalog, Policy: s.Policy, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,

@@ -140,7 +140,7 @@ func (a *app) announce(ctx context.Context, s *service.Service, log zerolog.Logg
 		log.Warn().Str("file", f.File).Str("code", string(f.Code)).Msg(f.Error())
 	}
 	iso := s.Engine.Runtime.Isolation()
-	e := log.Info().Int("tools", len(tools)).Str("policy", s.Policy.Revision()).Str("home", s.Home).Str("isolation", iso.Mode)
+	e := log.Info().Int("tools", len(tools)).Str("policy", s.Policy.Revision()).Str("home", s.Home).Str("isolation", describe(iso))
 	if stdio {
 		e.Msg("serving MCP on standard input and output")
 		return nil

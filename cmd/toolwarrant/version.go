@@ -1,12 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"github.com/toolwarrant/toolwarrant/executor/js"
+	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/service"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -29,9 +33,16 @@ func (a *app) versionCmd() *cobra.Command {
 		Use:   "version",
 		Short: "Say which version this is, and what isolation it has here",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			rt := js.New(js.Options{})
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, cfg, err := a.settings(nil)
+			if err != nil {
+				return err
+			}
+			rt := service.NewRuntime(cfg, zerolog.Nop())
 			defer rt.Close()
+			if err := service.Ready(c.Context(), rt); err != nil {
+				return err
+			}
 			iso, ours := rt.Isolation(), spec.ThisRuntime()
 			if a.format == "json" {
 				a.json(map[string]any{
@@ -41,10 +52,28 @@ func (a *app) versionCmd() *cobra.Command {
 				return nil
 			}
 			a.printf("toolwarrant %s (%s, %s/%s)\nruntime %s %s, isolation %s\n",
-				version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, ours.ID, ours.Version, iso.Mode)
+				version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, ours.ID, ours.Version, describe(iso))
 			return nil
 		},
 	}
 	a.formats(c, "text", "json")
 	return c
+}
+
+// describe says in one line what confines the code of tools here.
+func describe(iso worker.Isolation) string {
+	parts := []string{iso.Mode}
+	if len(iso.Namespaces) > 0 {
+		parts = append(parts, "namespaces "+strings.Join(iso.Namespaces, "+"))
+	}
+	if iso.Landlock != nil {
+		parts = append(parts, fmt.Sprintf("landlock %d", *iso.Landlock))
+	}
+	if iso.Seccomp != nil && *iso.Seccomp {
+		parts = append(parts, "seccomp")
+	}
+	if iso.Memory != nil {
+		parts = append(parts, "memory "+*iso.Memory)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -84,6 +84,32 @@ func (a *args) str(i int, what string) string {
 	return s
 }
 
+// required reads a string that must be given; it may be empty.
+func (a *args) required(i int, what string) string {
+	if a.at(i) == nil {
+		a.bad(what + " is missing")
+	}
+	return a.str(i, what)
+}
+
+// flag reads a boolean; absent is false.
+func (a *args) flag(i int, what string) bool {
+	var b bool
+	if v := a.at(i); v != nil && json.Unmarshal(v, &b) != nil {
+		a.bad(what + " must be true or false")
+	}
+	return b
+}
+
+// bytes reads bytes, or the bytes of a text.
+func (a *args) bytes(i int, what string) []byte {
+	var p payload
+	if v := a.at(i); v == nil || json.Unmarshal(v, &p, lenient) != nil {
+		a.bad(what + " must be bytes or a string")
+	}
+	return p.data
+}
+
 // number reads a whole number; a fraction is cut off, absent is nil.
 func (a *args) number(i int, what string) *int64 {
 	var n *number

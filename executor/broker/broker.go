@@ -18,6 +18,7 @@ package broker
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -109,7 +110,7 @@ func (b *Broker) Close() error { return b.files.Close() }
 func (b *Broker) Do(ctx context.Context, req worker.BrokerRequest) (reply worker.BrokerReply) {
 	defer func() {
 		if p := recover(); p != nil {
-			b.opts.Logger.Error().Str("op", string(req.Op)).Interface("panic", p).Bytes("stack", debug.Stack()).Msg("an operation of the broker panicked")
+			b.opts.Logger.Error().Str("op", string(req.Op)).Str("panic", fmt.Sprintf("%T", p)).Bytes("stack", debug.Stack()).Msg("an operation of the broker panicked")
 			reply = refuse(fault.HelperRuntime, "", "internal", "the operation failed inside toolwarrant")
 		}
 	}()

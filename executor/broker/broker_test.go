@@ -93,7 +93,30 @@ func TestOperations(t *testing.T) {
 		{worker.OpFSWorkspace, `[]`, `"."`},
 		{worker.OpFSReadRoots, ``, `["."]`},
 		{worker.OpFetch, `["https://example.com"]`, `!unknown-egress-level`},
-		{"fs.delete", `["a.txt"]`, `!unknown-operation`},
+		{worker.OpFSAppendText, `["l.txt","a"]`, `"l.txt"`},
+		{worker.OpFSAppendText, `["l.txt"]`, `!invalid-arguments`},
+		{worker.OpFSEditText, `["l.txt","a","b"]`, `{"path":"l.txt","replacements":1}`},
+		{worker.OpFSEditText, `["l.txt","b","bb",true]`, `{"path":"l.txt","replacements":1}`},
+		{worker.OpFSEditText, `["l.txt","b","",false]`, `!edit-ambiguous`},
+		{worker.OpFSEditText, `["l.txt","b"]`, `!invalid-arguments`},
+		{worker.OpFSEditText, `["l.txt","b","",1]`, `!invalid-arguments`},
+		{worker.OpFSWriteBytes, `["b.bin",{"$bytes":"AP8="}]`, `"b.bin"`},
+		{worker.OpFSWriteBytes, `["b.bin",5]`, `!invalid-arguments`},
+		{worker.OpFSWriteBytes, `["b.bin"]`, `!invalid-arguments`},
+		{worker.OpFSReadBytes, `["b.bin"]`, `{"$bytes":"AP8="}`},
+		{worker.OpFSReadBytes, `["../b.bin"]`, `!path-escapes-base`},
+		{worker.OpFSCopy, `["l.txt","m.txt"]`, `"m.txt"`},
+		{worker.OpFSCopy, `["l.txt","m.txt",{}]`, `!target-exists`},
+		{worker.OpFSCopy, `["l.txt","m.txt",{"overwrite":true}]`, `"m.txt"`},
+		{worker.OpFSMove, `["m.txt","z/m.txt",null]`, `"z/m.txt"`},
+		{worker.OpFSMove, `["m.txt","../m.txt"]`, `!path-escapes-base`},
+		{worker.OpFSSearchInFiles, `[".","*.txt","bb",{"limit":3}]`, `[{"file":"l.txt","line":1,"text":"bb"},{"file":"z/m.txt","line":1,"text":"bb"}]`},
+		{worker.OpFSSearchInFiles, `[".","*.txt"]`, `!grep-pattern-required`},
+		{worker.OpFSDelete, `["l.txt"]`, `true`},
+		{worker.OpFSDelete, `["l.txt"]`, `false`},
+		{worker.OpFSDeleteDir, `["z"]`, `2`},
+		{worker.OpFSDeleteDir, `["."]`, `!delete-base`},
+		{"fs.chmod", `["a.txt"]`, `!unknown-operation`},
 		{"", `[]`, `!unknown-operation`},
 		{worker.OpFSList, `{"path":"."}`, `!invalid-arguments`},
 		{worker.OpFSList, `[".",`, `!invalid-arguments`},
@@ -142,6 +165,9 @@ func TestNothingGranted(t *testing.T) {
 		}
 		if op == worker.OpFSSlice {
 			rep = do(b, op, `["a"]`)
+		}
+		if op == worker.OpFSEditText || op == worker.OpFSSearchInFiles {
+			rep = do(b, op, `["a","b","c"]`)
 		}
 		if rep.Failure == nil || rep.Failure.Reason != want || rep.Failure.Code != "SECURITY" {
 			t.Errorf("%s: %s %+v", op, rep.Result, rep.Failure)
@@ -287,7 +313,7 @@ func FuzzBroker(f *testing.F) {
 	_ = os.WriteFile(filepath.Join(base, "a.txt"), []byte("a b\nc\n"), 0o600)
 	ops := make([]worker.Op, 0, len(operations))
 	for op := range operations {
-		if op != worker.OpFSWriteText && op != worker.OpFetch {
+		if op != worker.OpFetch {
 			ops = append(ops, op)
 		}
 	}

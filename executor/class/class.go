@@ -4,7 +4,7 @@
 //
 // It owns the matching rule: denies first, then allows, an entry being an
 // exact name or "prefix.*" for every name below the prefix; no match is a
-// refusal. It reads no policy beyond the two lists and keeps no state.
+// refusal, and so is every name under a deny that cannot be read. It reads no policy beyond the two lists and keeps no state.
 //
 // Threat model: the name comes from the worker and is hostile. A spelling
 // that the gate and a class table could read differently (a nested class
@@ -50,7 +50,7 @@ func (g Gate) Check(name string) *worker.Failure {
 	// around it: a deny of the outer one covers it, an allow of the outer one
 	// alone does not.
 	for outer := name; ; {
-		if matchAny(g.deny, outer) {
+		if denies(g.deny, outer) {
 			return failure(fault.Security, Denied, "[Java.type] denied: class "+name)
 		}
 		i := strings.LastIndexByte(outer, '$')
@@ -67,6 +67,18 @@ func (g Gate) Check(name string) *worker.Failure {
 
 func failure(code fault.Code, reason, message string) *worker.Failure {
 	return &worker.Failure{Code: string(code), Reason: reason, Helper: Helper, Message: message}
+}
+
+// denies applies the deny list. An entry that cannot be read denies every
+// class: what it was meant to cover is not known, and the policy layers, which
+// refuse such an entry, were not asked.
+func denies(list []string, name string) bool {
+	for _, entry := range list {
+		if !validName(strings.TrimSuffix(entry, ".*")) || match(entry, name) {
+			return true
+		}
+	}
+	return false
 }
 
 func matchAny(list []string, name string) bool {

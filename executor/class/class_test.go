@@ -109,3 +109,78 @@ func FuzzClass(f *testing.F) {
 		}
 	})
 }
+
+// TestEachKindOfEntry tries each way to write an entry, as a deny and as an
+// allow, on the names that it could be thought to cover.
+func TestEachKindOfEntry(t *testing.T) {
+	names := []string{"a.B", "a.b.C", "a.b.c.D", "ab.C", "a.B$I", "a.BC", "A.B"}
+	every := strings.Join(names, " ") // under a deny that cannot be read
+	for _, tt := range []struct {
+		entry   string
+		allowed string // the names that the entry alone allows
+		denied  string // the names that it denies where everything is allowed
+	}{
+		{"a.B", "a.B", "a.B a.B$I"},
+		{"a.B$I", "a.B$I", "a.B$I"},
+		{"a.*", "a.B a.b.C a.b.c.D a.B$I a.BC", "a.B a.b.C a.b.c.D a.B$I a.BC"},
+		{"a.b.*", "a.b.C a.b.c.D", "a.b.C a.b.c.D"},
+		{"a.B.*", "", ""},
+		{"a", "", ""},
+		{"a.", "", every},
+		{"*", "", every},
+		{".*", "", every},
+		{"", "", every},
+		{"a.B*", "", every},
+		{"a.*.D", "", every},
+		{"*.B", "", every},
+		{"a.**", "", every},
+		{"a.b", "", ""},
+		{" a.B", "", every},
+		{"A.*", "A.B", "A.B"},
+	} {
+		all := []string{"a.*", "ab.*", "A.*"}
+		var allowed, denied []string
+		for _, n := range names {
+			if New([]string{tt.entry}, nil).Check(n) == nil {
+				allowed = append(allowed, n)
+			}
+			f := New(all, []string{tt.entry}).Check(n)
+			if f != nil && f.Reason == Denied {
+				denied = append(denied, n)
+			} else if f != nil {
+				t.Errorf("deny %q: %s: %+v", tt.entry, n, f)
+			}
+			// A deny stands whatever is allowed, in any order and number.
+			if f != nil && New(append([]string{n, tt.entry}, all...), []string{"x.Y", tt.entry, "z.*"}).Check(n) == nil {
+				t.Errorf("deny %q was lifted for %s by allows", tt.entry, n)
+			}
+		}
+		if got := strings.Join(allowed, " "); got != tt.allowed {
+			t.Errorf("allow %q covers %q, want %q", tt.entry, got, tt.allowed)
+		}
+		if got := strings.Join(denied, " "); got != tt.denied {
+			t.Errorf("deny %q covers %q, want %q", tt.entry, got, tt.denied)
+		}
+	}
+}
+
+// TestOpposites: for each pair of entries that meet on a name, the deny wins
+// and what it does not cover stays allowed.
+func TestOpposites(t *testing.T) {
+	for _, tt := range []struct{ allow, deny, refused, open string }{
+		{"java.lang.*", "java.lang.System", "java.lang.System", "java.lang.Math"},
+		{"java.lang.*", "java.lang.reflect.*", "java.lang.reflect.Method", "java.lang.reflectX"},
+		{"java.lang.System", "java.lang.*", "java.lang.System", ""},
+		{"java.lang.System", "java.lang.System", "java.lang.System", ""},
+		{"java.lang.System$Logger", "java.lang.System", "java.lang.System$Logger", ""},
+		{"java.util.*", "java.util.Map", "java.util.Map$Entry", "java.util.Mapper"},
+	} {
+		g := New([]string{tt.allow}, []string{tt.deny})
+		if f := g.Check(tt.refused); f == nil || f.Reason != Denied {
+			t.Errorf("%s - %s: %s: %+v", tt.allow, tt.deny, tt.refused, f)
+		}
+		if tt.open != "" && g.Check(tt.open) != nil {
+			t.Errorf("%s - %s: %s is refused", tt.allow, tt.deny, tt.open)
+		}
+	}
+}

@@ -93,6 +93,9 @@ func redirectTarget(from *target, location string) (*target, *worker.Failure) {
 		return nil, invalid(InvalidURL, "the server redirects to a URL that cannot be read")
 	}
 	next, f := checkURL(u)
+	if f == nil {
+		f = sameReading(next, location, from)
+	}
 	if f != nil {
 		return nil, f
 	}

@@ -61,7 +61,14 @@ func parseTarget(raw string) (*target, *worker.Failure) {
 	if err != nil {
 		return nil, invalid(InvalidURL, "the URL cannot be read")
 	}
-	return checkURL(u)
+	t, f := checkURL(u)
+	if f == nil {
+		f = sameReading(t, raw, nil)
+	}
+	if f != nil {
+		return nil, f
+	}
+	return t, nil
 }
 
 // checkURL makes a target of a parsed URL, which may come from a redirect.

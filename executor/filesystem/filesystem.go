@@ -3,8 +3,9 @@
 //
 // It owns how a path of the code becomes a name below the base (path.go), how
 // a file is opened and read (read.go), the line helpers (lines.go), listing
-// and finding (walk.go, glob.go) and writing (write.go). The base and the two
-// grants come from one decision; nothing else is read.
+// and finding (walk.go, glob.go, search.go), writing (write.go, edit.go),
+// moving (move.go) and deleting (delete.go). The base and the two grants come
+// from one decision; nothing else is read.
 //
 // Threat model: paths, patterns and contents are written by hostile code, and
 // another process may change the folder between a check and its use. So every
@@ -13,7 +14,8 @@
 // files and folders are opened, without waiting for a named pipe; sizes,
 // counts and depths are bounded; patterns run on RE2, which does not backtrack;
 // files are written beside their place and renamed into it, never through a
-// link. No failure shows where the base lies on the machine: paths are shown
+// link, so that a crash leaves the old file or the new one and a hard link
+// elsewhere keeps its content. No failure shows where the base lies on the machine: paths are shown
 // relative to it, with slashes.
 package filesystem
 
@@ -52,6 +54,16 @@ const (
 	FindNotADirectory   = "find-not-a-directory"
 	FindInvalidGlob     = "find-invalid-glob"
 	FindInvalidType     = "find-invalid-type"
+	EditOldRequired     = "edit-old-required"
+	EditFileMissing     = "edit-file-missing"
+	EditNoMatch         = "edit-no-match"
+	EditAmbiguous       = "edit-ambiguous"
+	CopySourceNotFile   = "copy-source-not-file"
+	MoveSourceMissing   = "move-source-missing"
+	MoveIntoItself      = "move-into-itself"
+	TargetExists        = "target-exists"
+	DeleteIsDirectory   = "delete-is-directory"
+	DeleteBase          = "delete-base"
 
 	InvalidUTF8 = "invalid-utf8"
 	IO          = "io"
@@ -194,6 +206,15 @@ func (f *FS) enter(op string, write bool, path string) (*os.Root, string, *worke
 		f.record(op, path, 0)
 	}
 	return root, name, fail
+}
+
+// enterBoth is the start of a helper that reads what it writes.
+func (f *FS) enterBoth(op, path string) (*os.Root, string, *worker.Failure) {
+	if !f.grant.Read {
+		f.record(op, path, 0)
+		return nil, "", failure(fault.Security, NotGranted, "denied: this tool may not read files")
+	}
+	return f.enter(op, true, path)
 }
 
 func (f *FS) resolve(write bool, path string) (*os.Root, string, *worker.Failure) {

@@ -506,3 +506,37 @@ func TestLongPath(t *testing.T) {
 		t.Errorf("the ledger shows %q", got[maxPath-20:])
 	}
 }
+
+// FuzzChanges tries every helper that changes files on paths of any shape.
+func FuzzChanges(f *testing.F) {
+	for i, s := range []string{"a.txt", "../x", "..\\x", "/etc/x", "a/../../x", "a\x00", "link/secret.txt", "a/./b", "C:\\x", "a", "NUL", "a/b/c", "x ", "."} {
+		f.Add(uint8(i), s)
+	}
+	top := f.TempDir()
+	base, outside := filepath.Join(top, "base"), filepath.Join(top, "outside")
+	_ = os.MkdirAll(outside, 0o700)
+	_ = os.WriteFile(filepath.Join(outside, "secret.txt"), []byte("s3cr3t"), 0o600)
+	f.Fuzz(func(t *testing.T, i uint8, path string) {
+		_ = os.MkdirAll(filepath.Join(base, "a"), 0o700)
+		_ = os.Symlink(outside, filepath.Join(base, "link"))
+		_ = os.WriteFile(filepath.Join(base, "a.txt"), []byte("s3cr3t"), 0o600)
+		gate := New(decision.FS{Read: true, Write: true, BasePath: base}, Options{})
+		defer gate.Close()
+		c := changes[int(i)%len(changes)]
+		fail := c.do(gate, path)
+		if fail != nil && (fail.Code == "" || strings.Contains(fail.Message, base) && !strings.Contains(path, base)) {
+			t.Fatalf("%s(%q): %+v", c.op, path, fail)
+		}
+		if b, _ := os.ReadFile(filepath.Join(outside, "secret.txt")); string(b) != "s3cr3t" {
+			t.Fatalf("%s(%q) changed the file outside", c.op, path)
+		}
+		for dir, n := range map[string]int{outside: 1, top: 2} {
+			if entries, _ := os.ReadDir(dir); len(entries) != n {
+				t.Fatalf("%s(%q) made or removed a file outside", c.op, path)
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(base, ".toolwarrant-*")); len(left) > 0 {
+			t.Fatalf("%s(%q) left %v", c.op, path, left)
+		}
+	})
+}

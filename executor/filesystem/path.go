@@ -2,7 +2,9 @@ package filesystem
 
 import (
 	"path/filepath"
+	"runtime"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/toolwarrant/toolwarrant/executor/mask"
@@ -24,6 +26,9 @@ func (f *FS) localName(path string) (string, *worker.Failure) {
 	}
 	if len(path) > maxPath || !utf8.ValidString(path) || strings.IndexByte(path, 0) >= 0 {
 		return "", invalid(InvalidPath, "the path is too long or has characters that no path may have")
+	}
+	if foreign(path) && !filepath.IsAbs(path) {
+		return "", escape(path)
 	}
 	name := filepath.FromSlash(path)
 	if filepath.IsAbs(name) {
@@ -49,8 +54,65 @@ func (f *FS) localName(path string) (string, *worker.Failure) {
 		if len(part) > maxName {
 			return "", invalid(InvalidPath, "a part of the path is too long")
 		}
+		if runtime.GOOS == "windows" && unportable(part) {
+			return "", invalid(InvalidPath, "a part of the path names something else on this system: "+show(path))
+		}
 	}
 	return name, nil
+}
+
+// foreign recognises the absolute paths of Windows: a drive letter, or a
+// backslash at the start (UNC and device paths as well). They lead out of the
+// base on the system that they are for, so they are refused on every system.
+func foreign(path string) bool {
+	if strings.HasPrefix(path, `\`) {
+		return true
+	}
+	letter := path[0] | 0x20
+	return len(path) > 1 && path[1] == ':' && letter >= 'a' && letter <= 'z'
+}
+
+// creatable refuses names that another system could not hold, or would read
+// as something else, where a file or folder is made: a folder that is shared
+// or copied must not change its meaning. What exists can be read under any
+// name that the system itself takes.
+func creatable(name string) *worker.Failure {
+	for part := range strings.SplitSeq(name, string(filepath.Separator)) {
+		if part != "." && unportable(part) {
+			return invalid(InvalidPath, "a name that other systems read as something else (a device, a backslash, a dot or space at the end, a control character): "+show(name))
+		}
+	}
+	return nil
+}
+
+// unportable reports whether one part of a path means something else on
+// Windows: there a dot or space at the end is dropped, a backslash separates,
+// and some names are devices with any extension.
+func unportable(part string) bool {
+	if part == "" || part == "." || part == ".." {
+		return false
+	}
+	if strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") {
+		return true
+	}
+	for _, r := range part {
+		if r == '\\' || unicode.IsControl(r) {
+			return true
+		}
+	}
+	stem, _, _ := strings.Cut(part, ".")
+	stem, _, _ = strings.Cut(stem, ":")
+	stem = strings.ToUpper(strings.TrimRight(stem, " "))
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	for _, port := range []string{"COM", "LPT"} {
+		if number, ok := strings.CutPrefix(stem, port); ok && len([]rune(number)) == 1 && strings.Contains("0123456789\u00b9\u00b2\u00b3", number) {
+			return true
+		}
+	}
+	return false
 }
 
 // below cuts the base off an absolute path.

@@ -25,6 +25,17 @@ func (f *FS) ReadText(ctx context.Context, path string) (string, *worker.Failure
 	return f.text(ctx, "readText", path)
 }
 
+// ReadBytes gives the content of a file of at most MaxFile bytes.
+func (f *FS) ReadBytes(ctx context.Context, path string) ([]byte, *worker.Failure) {
+	root, name, fail := f.enter("readBytes", false, path)
+	if fail != nil {
+		return nil, fail
+	}
+	data, fail := readFile(ctx, root, name)
+	f.record("readBytes", display(name), int64(len(data)))
+	return data, fail
+}
+
 // Exists reports whether path is there. A path that the base refuses is not.
 func (f *FS) Exists(_ context.Context, path string) (bool, *worker.Failure) {
 	root, name, fail := f.enter("exists", false, path)

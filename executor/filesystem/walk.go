@@ -67,9 +67,32 @@ func (f *FS) Find(ctx context.Context, dir, glob string, opts FindOptions) ([]st
 		return nil, fail
 	}
 	f.record("find", display(name), 0)
-	out, visited := []string{}, 0
-	var walk func(dir string, depth int64) *worker.Failure
-	walk = func(dir string, depth int64) *worker.Failure {
+	out := []string{}
+	fail = walk(ctx, root, name, opts.MaxDepth, func(path string, e fs.DirEntry) *worker.Failure {
+		wanted := opts.Type == "" || opts.Type == "dir" && e.IsDir() || opts.Type == "file" && e.Type().IsRegular()
+		if !wanted || !re.MatchString(e.Name()) {
+			return nil
+		}
+		if len(out) == f.maxEntries {
+			return tooMany()
+		}
+		out = append(out, display(path))
+		return nil
+	})
+	if fail != nil {
+		return nil, fail
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// walk visits what lies below a folder, each folder before what it holds and
+// in the order of the names. Symbolic links are visited and not followed.
+// maxLevels <= 0 is all levels.
+func walk(ctx context.Context, root *os.Root, start string, maxLevels int64, visit func(path string, e fs.DirEntry) *worker.Failure) *worker.Failure {
+	visited := 0
+	var into func(dir string, depth int64) *worker.Failure
+	into = func(dir string, depth int64) *worker.Failure {
 		if depth > maxDepth {
 			return invalid(TooManyEntries, "folders nest deeper than 128; set maxDepth")
 		}
@@ -88,26 +111,18 @@ func (f *FS) Find(ctx context.Context, dir, glob string, opts FindOptions) ([]st
 				}
 			}
 			path := filepath.Join(dir, e.Name())
-			wanted := opts.Type == "" || opts.Type == "dir" && e.IsDir() || opts.Type == "file" && e.Type().IsRegular()
-			if wanted && re.MatchString(e.Name()) {
-				if len(out) == f.maxEntries {
-					return tooMany()
-				}
-				out = append(out, display(path))
+			if fail := visit(path, e); fail != nil {
+				return fail
 			}
-			if e.IsDir() && (opts.MaxDepth <= 0 || depth < opts.MaxDepth) {
-				if fail := walk(path, depth+1); fail != nil {
+			if e.IsDir() && (maxLevels <= 0 || depth < maxLevels) {
+				if fail := into(path, depth+1); fail != nil {
 					return fail
 				}
 			}
 		}
 		return nil
 	}
-	if fail := walk(name, 1); fail != nil {
-		return nil, fail
-	}
-	slices.Sort(out)
-	return out, nil
+	return into(start, 1)
 }
 
 func tooMany() *worker.Failure {

@@ -74,7 +74,7 @@ func BenchmarkTool(b *testing.B) {
 
 func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
-		if _, f := compileBody("b.js", toolBody, []string{"text", "min"}); f != nil {
+		if _, f := compileBody("b.js", toolBody, []string{"text", "min"}, false); f != nil {
 			b.Fatal(f)
 		}
 	}

@@ -75,15 +75,26 @@ func (s *session) forward(op worker.Op, helper string) func(goja.FunctionCall) g
 
 const fsHelper = "safety.fs"
 
-var fsRead = []struct {
+type fsMethod struct {
 	name string
 	op   worker.Op
-}{
+}
+
+var fsRead = []fsMethod{
 	{"readText", worker.OpFSReadText}, {"list", worker.OpFSList}, {"exists", worker.OpFSExists},
 	{"stat", worker.OpFSStat}, {"grep", worker.OpFSGrep}, {"lineCount", worker.OpFSLineCount},
 	{"slice", worker.OpFSSlice}, {"cut", worker.OpFSCut}, {"sort", worker.OpFSSort}, {"find", worker.OpFSFind},
 	{"workspace", worker.OpFSWorkspace}, {"readRoots", worker.OpFSReadRoots},
+	{"searchInFiles", worker.OpFSSearchInFiles}, {"search", worker.OpFSSearchInFiles},
 }
+
+var fsWrite = []fsMethod{
+	{"writeText", worker.OpFSWriteText}, {"writeBytes", worker.OpFSWriteBytes}, {"appendText", worker.OpFSAppendText},
+	{"move", worker.OpFSMove}, {"delete", worker.OpFSDelete}, {"deleteDir", worker.OpFSDeleteDir},
+}
+
+// fsBoth read what they write.
+var fsBoth = []fsMethod{{"editText", worker.OpFSEditText}, {"copy", worker.OpFSCopy}}
 
 // safetyObject is the namespace of the helpers. fs is a member only where the
 // call may read or write; the half that is not granted refuses.
@@ -92,10 +103,15 @@ func (s *session) safetyObject() goja.Value {
 	g := s.call.Globals
 	if g.FSRead || g.FSWrite {
 		fs := s.vm.NewObject()
-		for _, f := range fsRead {
-			s.method(fs, f.name, s.granted(g.FSRead, f.name, f.op))
+		for _, group := range []struct {
+			methods []fsMethod
+			granted bool
+		}{{fsRead, g.FSRead}, {fsWrite, g.FSWrite}, {fsBoth, g.FSRead && g.FSWrite}} {
+			for _, f := range group.methods {
+				s.method(fs, f.name, s.granted(group.granted, f.name, s.forward(f.op, fsHelper)))
+			}
 		}
-		s.method(fs, "writeText", s.granted(g.FSWrite, "writeText", worker.OpFSWriteText))
+		s.method(fs, "readBytes", s.granted(g.FSRead, "readBytes", s.readBytes))
 		_ = safety.Set("fs", fs)
 	}
 	parse := s.vm.NewObject()
@@ -107,9 +123,18 @@ func (s *session) safetyObject() goja.Value {
 	return safety
 }
 
-func (s *session) granted(ok bool, name string, op worker.Op) func(goja.FunctionCall) goja.Value {
+// readBytes gives a Uint8Array, which JSON alone cannot.
+func (s *session) readBytes(call goja.FunctionCall) goja.Value {
+	var got bytesJSON
+	if err := json.Unmarshal(s.ask(worker.OpFSReadBytes, fsHelper, s.encode(fsHelper, call.Arguments)), &got); err != nil {
+		s.refuse(fault.HelperRuntime, fsHelper, "bad-answer", "[safety.fs] the helper gave an answer that cannot be read")
+	}
+	return s.bytesValue(got.Bytes)
+}
+
+func (s *session) granted(ok bool, name string, serve func(goja.FunctionCall) goja.Value) func(goja.FunctionCall) goja.Value {
 	if ok {
-		return s.forward(op, fsHelper)
+		return serve
 	}
 	return func(goja.FunctionCall) goja.Value {
 		s.refuse(fault.Security, fsHelper, "not-granted", "[safety.fs] "+name+" is not granted to this tool")

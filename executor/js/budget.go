@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // maxTreeDepth bounds the recursion of everything that walks the syntax tree.
@@ -30,6 +31,9 @@ type meter struct {
 	strict  int  // elements of classes around, in which this is no global object
 	global  bool // the global object may be used as a value
 	failure *worker.Failure
+	bare    bool // no charges are inserted
+
+	patterns map[string]string // expanded regular expressions, with what the author wrote
 }
 
 func counterName(n int) string { return "@" + strconv.Itoa(n) }
@@ -49,7 +53,7 @@ func (s *session) charge(n int64) func(goja.FunctionCall) goja.Value {
 func (m *meter) fail(at file.Idx, message string) {
 	if m.failure == nil {
 		pos := m.file.Position(int(at) - 1)
-		m.failure = syntaxError(message, pos.Line, pos.Column)
+		m.failure = syntaxError(message, pos.Line, userColumn(pos.Line, script.Column(m.file, pos)))
 	}
 }
 
@@ -79,7 +83,7 @@ func (m *meter) list(list []ast.Statement, at file.Idx, min int) []ast.Statement
 	for _, s := range list {
 		m.stmt(s)
 	}
-	if n == 0 {
+	if n == 0 || m.bare {
 		return list
 	}
 	out := make([]ast.Statement, 0, len(list)+1)

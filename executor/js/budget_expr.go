@@ -139,6 +139,9 @@ func (m *meter) arrow(f *ast.ArrowFunctionLiteral) {
 		m.block(b, 1)
 	case *ast.ExpressionBody:
 		m.expr(b.Expression)
+		if m.bare {
+			return
+		}
 		at := b.Expression.Idx0()
 		b.Expression = &ast.SequenceExpression{Sequence: []ast.Expression{m.call(1, at), b.Expression}}
 	}
@@ -158,7 +161,7 @@ func (m *meter) class(c *ast.ClassLiteral) {
 			m.strict--
 			// A function keeps the name of its field only while it is the
 			// whole initialiser; calling it is counted anyway.
-			if !absent(el.Initializer) && !anonymous(el.Initializer) {
+			if !absent(el.Initializer) && !anonymous(el.Initializer) && !m.bare {
 				el.Initializer = &ast.SequenceExpression{Sequence: []ast.Expression{m.call(1, el.Idx), el.Initializer}}
 			}
 		case *ast.MethodDefinition:

@@ -9,11 +9,11 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
-	"github.com/dop251/goja/parser"
 	"github.com/dop251/goja/unistring"
 
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // The wrapper of every body. It adds no line, so that positions are the
@@ -32,6 +32,8 @@ type program struct {
 	outer   []string // bindings of the wrapper: the body declares them anew
 	inner   []string // bindings of the body's own function
 	needs   needs
+
+	patterns map[string]string // expanded regular expressions, with what the author wrote
 }
 
 // compile gives the compiled form of p, from the cache where it can.
@@ -47,7 +49,7 @@ func (r *Runtime) compile(p worker.Program, statics []worker.Static) (*program, 
 		return nil, &worker.Failure{Code: string(fault.ResourceLimit), Reason: "source",
 			Message: fmt.Sprintf("the code has %d bytes; at most %d are accepted", len(p.Source), r.opts.MaxSourceBytes)}
 	}
-	c, failure := compileBody(p.Name, p.Source, names)
+	c, failure := compileBody(p.Name, p.Source, names, r.bare)
 	if failure == nil && p.ID != "" {
 		r.cache.Add(key, c)
 	}
@@ -76,28 +78,42 @@ func bindings(params []string, statics []worker.Static) []string {
 	return out
 }
 
-func compileBody(name, body string, names []string) (*program, *worker.Failure) {
+// compileBody parses and instruments a body. bare leaves the instruments out;
+// that is for tests which compare the two.
+func compileBody(name, body string, names []string, bare bool) (*program, *worker.Failure) {
 	if name == "" {
 		name = "tool.js"
 	}
 	if f := checkNesting(body); f != nil {
 		return nil, f
 	}
-	src := opening + body + closing
-	tree, err := parser.ParseFile(nil, name, src, 0, parser.WithDisableSourceMaps)
+	parsed, err := script.ParseTree(name, opening, body, closing)
 	if err != nil {
 		return nil, syntaxFailure(err)
 	}
-	wrapper, fn := shape(tree, len(body))
+	tree := parsed.Program
+	wrapper, fn := shape(parsed, len(body))
 	if fn == nil {
 		return nil, syntaxError("the braces of the code do not balance: it ends its own function", 0, 0)
 	}
-	meter := meter{file: tree.File, amounts: map[int]bool{}}
+	if refused := script.Refuse(parsed, fn); len(refused) > 0 {
+		r := refused[0]
+		return nil, syntaxError(r.Message, r.Line, userColumn(r.Line, r.Column))
+	}
+	meter := meter{file: tree.File, amounts: map[int]bool{}, bare: bare}
 	meter.function(fn)
+	for _, h := range parsed.Helpers {
+		meter.stmt(h)
+	}
 	if meter.failure != nil {
 		return nil, meter.failure
 	}
-	p := &program{name: name, source: body, needs: needsOf(body, meter.global)}
+	text := body
+	if parsed.Lowered {
+		parsed.Adopt(wrapper)
+		text += parsed.Text + "asyncIterator" // the names that the rewritten code uses
+	}
+	p := &program{name: name, source: body, needs: needsOf(text, meter.global), patterns: meter.patterns}
 	for n := range meter.amounts {
 		p.charges = append(p.charges, n)
 	}
@@ -121,11 +137,20 @@ func compileBody(name, body string, names []string) (*program, *worker.Failure) 
 	for _, n := range p.inner {
 		bind(fn, n)
 	}
-	p.code, err = goja.CompileAST(tree, false)
-	if err != nil {
+	if p.code, err = compileTree(tree); err != nil {
 		return nil, syntaxFailure(err)
 	}
 	return p, nil
+}
+
+// compileTree turns a panic of the engine's compiler into an error.
+func compileTree(tree *ast.Program) (p *goja.Program, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			p, err = nil, errors.New("the code confuses the compiler; simplify it")
+		}
+	}()
+	return goja.CompileAST(tree, false)
 }
 
 func bind(fn *ast.FunctionLiteral, name string) {
@@ -136,7 +161,8 @@ func bind(fn *ast.FunctionLiteral, name string) {
 // shape returns the wrapper and the body's function when the text parsed into
 // exactly that: one expression, one return, and the function ends at the brace
 // that the wrapper wrote. Anything else closed the function by itself.
-func shape(tree *ast.Program, bodyLen int) (wrapper, fn *ast.FunctionLiteral) {
+func shape(parsed *script.Tree, bodyLen int) (wrapper, fn *ast.FunctionLiteral) {
+	tree := parsed.Program
 	if len(tree.Body) != 1 {
 		return nil, nil
 	}
@@ -154,7 +180,10 @@ func shape(tree *ast.Program, bodyLen int) (wrapper, fn *ast.FunctionLiteral) {
 	}
 	fn, ok = ret.Argument.(*ast.FunctionLiteral)
 	end := file.Idx(len(opening) + bodyLen + len(closing) - len("}})") + 1)
-	if !ok || !fn.Async || fn.Generator || fn.Body.LeftBrace != file.Idx(len(opening)) || fn.Body.RightBrace != end {
+	if !ok || !fn.Async || fn.Generator {
+		return nil, nil
+	}
+	if !parsed.Lowered && (fn.Body.LeftBrace != file.Idx(len(opening)) || fn.Body.RightBrace != end) {
 		return nil, nil
 	}
 	return wrapper, fn

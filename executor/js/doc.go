@@ -19,3 +19,5 @@
 // runtime refuse work. Those two need a process that can be killed; guards on
 // the built-ins that allocate in bulk only give nicer errors earlier.
 package js
+
+//go:generate go test -run TestCompatibilityPage . -update

@@ -3,9 +3,11 @@ package js
 import (
 	"encoding/base64"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/toolwarrant/toolwarrant/fault"
 )
@@ -113,13 +115,12 @@ func (s *session) textDecoder() goja.Value {
 		if v := call.Argument(0); !goja.IsUndefined(v) {
 			label = strings.ToLower(strings.TrimSpace(v.String()))
 		}
-		switch label {
-		case "utf-8", "utf8", "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "x-unicode20utf8":
-		default:
-			s.throwError("RangeError", "TextDecoder supports utf-8 only, not "+clip(label, 60))
+		encoding := decoderLabels[label]
+		if encoding == "" {
+			s.throwError("RangeError", "TextDecoder supports utf-8, utf-16le and windows-1252 (latin1), not "+clip(label, 60))
 		}
 		fatal, ignoreBOM := s.flag(call.Argument(1), "fatal"), s.flag(call.Argument(1), "ignoreBOM")
-		s.constant(obj, "encoding", s.vm.ToValue("utf-8"))
+		s.constant(obj, "encoding", s.vm.ToValue(encoding))
 		s.constant(obj, "fatal", s.vm.ToValue(fatal))
 		s.constant(obj, "ignoreBOM", s.vm.ToValue(ignoreBOM))
 		var pending []byte
@@ -135,6 +136,33 @@ func (s *session) textDecoder() goja.Value {
 				data = append(data[:len(data):len(data)], b...)
 			}
 			stream := s.flag(call.Argument(1), "stream")
+			switch encoding {
+			case "windows-1252": // every byte is a character
+				var out strings.Builder
+				for _, c := range data {
+					r := charmap.Windows1252.DecodeByte(c)
+					if r == utf8.RuneError { // five that the standard keeps as controls
+						r = rune(c)
+					}
+					out.WriteRune(r)
+				}
+				return s.vm.ToValue(out.String())
+			case "utf-16le":
+				if n := unfinished16(data); stream && n > 0 {
+					pending = append([]byte(nil), data[len(data)-n:]...)
+					data = data[:len(data)-n]
+				}
+				text, valid := decode16(data)
+				if !ignoreBOM && !started {
+					text = strings.TrimPrefix(text, "\uFEFF")
+				}
+				started = stream && (started || len(data) > 0)
+				if fatal && !valid {
+					pending, started = nil, false
+					s.throwError("TypeError", "the data is not valid utf-16le")
+				}
+				return s.vm.ToValue(text)
+			}
 			if stream {
 				if n := incompleteTail(data); n > 0 {
 					pending = append([]byte(nil), data[len(data)-n:]...)
@@ -152,6 +180,57 @@ func (s *session) textDecoder() goja.Value {
 			return s.vm.ToValue(decodeUTF8(data))
 		})
 	})
+}
+
+// decoderLabels are the labels of the Encoding standard for the encodings here.
+var decoderLabels = map[string]string{}
+
+func init() {
+	for encoding, labels := range map[string]string{
+		"utf-8":    "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
+		"utf-16le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
+		"windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 " +
+			"iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252",
+	} {
+		for l := range strings.FieldsSeq(labels) {
+			decoderLabels[l] = encoding
+		}
+	}
+}
+
+// decode16 decodes UTF-16LE; what is no text becomes U+FFFD.
+func decode16(b []byte) (string, bool) {
+	valid := len(b)%2 == 0
+	var out strings.Builder
+	for len(b) > 1 {
+		r := rune(b[0]) | rune(b[1])<<8
+		b = b[2:]
+		if utf16.IsSurrogate(r) {
+			low := utf8.RuneError
+			if len(b) > 1 {
+				low = utf16.DecodeRune(r, rune(b[0])|rune(b[1])<<8)
+			}
+			if r = low; r == utf8.RuneError {
+				valid = false
+			} else {
+				b = b[2:]
+			}
+		}
+		out.WriteRune(r)
+	}
+	if len(b) == 1 {
+		out.WriteRune(utf8.RuneError)
+	}
+	return out.String(), valid
+}
+
+// unfinished16 is how many bytes at the end need more to be a character.
+func unfinished16(b []byte) int {
+	n := len(b) % 2
+	if end := len(b) - n; end > 1 && b[end-1] >= 0xD8 && b[end-1] <= 0xDB {
+		n += 2
+	}
+	return n
 }
 
 // decodeUTF8 replaces each maximal ill-formed part by U+FFFD, as the Encoding

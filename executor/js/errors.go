@@ -11,6 +11,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // maxMessage bounds the text of every error that leaves a call, in bytes.
@@ -36,10 +37,10 @@ func syntaxFailure(err error) *worker.Failure {
 		return syntaxError(list[0].Message, pos.Line, userColumn(pos.Line, pos.Column))
 	case errors.As(err, &compiler) && compiler.File != nil:
 		pos := compiler.File.Position(compiler.Offset)
-		return syntaxError(compiler.Message, pos.Line, userColumn(pos.Line, pos.Column))
+		return syntaxError(compiler.Message, pos.Line, userColumn(pos.Line, script.Column(compiler.File, pos)))
 	case errors.As(err, &reference) && reference.File != nil:
 		pos := reference.File.Position(reference.Offset)
-		return syntaxError(reference.Message, pos.Line, userColumn(pos.Line, pos.Column))
+		return syntaxError(reference.Message, pos.Line, userColumn(pos.Line, script.Column(reference.File, pos)))
 	}
 	return syntaxError(err.Error(), 0, 0)
 }
@@ -192,8 +193,12 @@ func (s *session) position(stack []goja.StackFrame) (line, column int) {
 		return 0, 0
 	}
 	for i := range stack {
-		if stack[i].SrcName() == s.prog.name {
-			p := stack[i].Position()
+		name, p := stack[i].SrcName(), stack[i].Position()
+		if name == script.HelperFile && p.Filename != name {
+			p.Column++ // columns that were mapped count from zero
+			name = s.prog.name
+		}
+		if name == s.prog.name {
 			return p.Line, userColumn(p.Line, p.Column)
 		}
 	}

@@ -22,6 +22,12 @@ func TestGlobals(t *testing.T) {
 		{"text", `return [Array.from(new TextEncoder().encode("é")), new TextDecoder("utf-8", { fatal: false }).decode(new Uint8Array([0xef, 0xbb, 0xbf, 0xc3, 0xa9, 0xff]))]`, `[[195,169],"é�"]`},
 		{"fatal text", `new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array([255]))`, "JS_ERROR/TypeError: the data is not valid utf-8"},
 		{"streamed text", `const d = new TextDecoder(); return d.decode(new Uint8Array([0xc3]), { stream: true }) + d.decode(new Uint8Array([0xa9]))`, `"é"`},
+		{"labels", `return ["Latin1", " utf-16 ", "ascii", "UTF8", "iso-8859-1"].map(l => new TextDecoder(l).encoding)`, `["windows-1252","utf-16le","windows-1252","utf-8","windows-1252"]`},
+		{"windows-1252", `return new TextDecoder("latin1").decode(new Uint8Array([0x80, 0x81, 0xe9, 0x9f]))`, "\"€\u0081éŸ\""},
+		{"utf-16le", `const u = b => new Uint8Array(b); const d = new TextDecoder("utf-16le"); const o = { stream: true }; return [d.decode(u([0xff, 0xfe, 0x61, 0, 0x3d]), o), d.decode(u([0xd8]), o), d.decode(u([0, 0xde])), d.decode(u([0x00, 0xd8, 0x61, 0, 5])), new TextDecoder("utf-16le", { ignoreBOM: true }).decode(u([0xff, 0xfe])).length]`,
+			`["a","","😀","�a�",1]`},
+		{"fatal utf-16le", `new TextDecoder("utf-16le", { fatal: true }).decode(new Uint8Array([0, 0xdc]))`, "JS_ERROR/TypeError: the data is not valid utf-16le"},
+		{"unknown label", `new TextDecoder("koi8-r")`, "JS_ERROR/RangeError: TextDecoder supports utf-8, utf-16le and windows-1252 (latin1), not koi8-r"},
 		{"random", `const a = crypto.getRandomValues(new Uint32Array(4)); return [a.length, a.some(x => x > 255), /^[0-9a-f-]{36}$/.test(crypto.randomUUID())]`, `[4,true,true]`},
 		{"random quota", `crypto.getRandomValues(new Uint8Array(65537))`, "INVALID_INPUT/quota-exceeded: [crypto] getRandomValues fills at most 65,536 bytes at once"},
 		{"digest", `const x = await crypto.subtle.digest("SHA-256", new TextEncoder().encode("hello world"));
@@ -55,9 +61,14 @@ func TestGlobals(t *testing.T) {
 		{"date text", `return new Date(0).toLocaleDateString("en-US", { timeZone: "America/New_York", weekday: "short", month: "short", day: "numeric", year: "numeric" })`, `"Wed, Dec 31, 1969"`},
 		{"bad zone", `new Intl.DateTimeFormat("en-US", { timeZone: "Mars/Base" })`, "JS_ERROR/RangeError: Invalid time zone specified: Mars/Base"},
 		{"zone as path", `new Intl.DateTimeFormat("en-US", { timeZone: "../../etc/passwd" })`, "JS_ERROR/RangeError: Invalid time zone specified: ../../etc/passwd"},
-		{"other locale", `(1).toLocaleString("de-DE")`, "JS_ERROR/RangeError: the locale de-DE is not supported; use en-US, en-CA or en-GB"},
-		{"unicode property", `return /\p{L}/u.test("a")`, `JS_ERROR/SyntaxError: regular expressions with \p{..} are not supported; list the character ranges instead`},
-		{"unicode property at run time", `return new RegExp("\\p{L}", "u").test("a")`, `JS_ERROR/SyntaxError: regular expressions with \p{..} are not supported; list the character ranges instead`},
+		{"other locale", `(1).toLocaleString("es-ES")`, "JS_ERROR/RangeError: the locale es-ES is not supported; use en-US, en-CA, en-GB, de, fr, ko or ja"},
+		{"lists", `return [[1234.5, null, new Date(0)].toLocaleString("de", { timeZone: "UTC" }), [1, [2.5]].toLocaleString("fr"), 12345678901234567890n.toLocaleString("de")]`, `["1.234,5,,1.1.1970, 00:00:00","1,2,5","12.345.678.901.234.567.890"]`},
+		{"order without", `return ["b".localeCompare("a"), "a".localeCompare("b", "en")]`, `[1,-1]`},
+		{"hours at midnight", `const d = new Date(0), t = (l, o) => d.toLocaleTimeString(l, { hour: "2-digit", minute: "2-digit", ...o }); return [t("en-US", { hour12: false }), t("en-US", { hourCycle: "h24" }), t("en-GB", { hour12: true }), t("ja", { hour12: true })]`, `["00:00","24:00","12:00 am","午前00:00"]`},
+		{"unicode property", `return [/\p{L}/u.test("a"), /\p{L}/u.source]`, `[true,"\\p{L}"]`},
+		{"unknown property", `return /\p{Foo}/u.test("a")`, `JS_ERROR/SyntaxError: invalid or unsupported regular expression: the property \p{Foo} is not known here; list the character ranges instead`},
+		{"unicode property at run time", `return new RegExp("\\p{L}", "u").test("a")`, `true`},
+		{"unknown property at run time", `const p = "\\p{Foo}"; return new RegExp(p, "u").test("a")`, `JS_ERROR/SyntaxError: invalid or unsupported regular expression: the property \p{Foo} is not known here; list the character ranges instead`},
 		{"regexp", `return [new RegExp("a", "g") instanceof RegExp, "a,b".split(/,/), RegExp("x").source, /a/.constructor === RegExp, new (class extends RegExp {})("q").test("q")]`, `[true,["a","b"],"x",true,true]`},
 		{"typed from string", `return Uint8Array.from(atob("aGk="), c => c.charCodeAt(0))`, `[104,105]`},
 		{"from holes", `return Array.from({ length: 3 }, String)`, `["undefined","undefined","undefined"]`},
@@ -110,12 +121,21 @@ func TestPositions(t *testing.T) {
 		{"return 1 +", 2, 1},
 		{"const a = 1\nconst a = 2", 2, 7},
 		{"let x\nwith (x) {}", 2, 1},
-		{"1\nreturn /\\p{L}/u", 2, 8},
+		{"1\nreturn /\\p{Foo}/u", 2, 8},
 		{"1\natob('*')", 2, 5},
+		{"for await (const x of [1]) {\n\n  throw new Error('x') }", 3, 9},
+		{"async function* g() {\n  yield 1;\n    throw new Error('q') }\nfor await (const x of g()) ;", 3, 11},
+		{"async function* g() {}\nconst f = () => {\n null.x\n}\nf()", 3, 7},
+		{"for await (const x of []);\nreturn /\\p{Foo}/u", 2, 8},
+		{"for await (const x of []);\n\n let a; let a", 3, 13},
+		{"return 1;\n for await (const x of []) { +; }", 2, 31},
+		{"\nfor await (const x of 5) ;", 2, 23},
 	} {
 		f := run(t, tc.body, `{}`).Failure
 		if f == nil || f.Line != tc.line {
 			t.Errorf("%q: %+v, want line %d", tc.body, f, tc.line)
+		} else if f.Column != tc.col {
+			t.Errorf("%q: column %d, want %d", tc.body, f.Column, tc.col)
 		}
 	}
 }
@@ -136,9 +156,46 @@ func TestSameCount(t *testing.T) {
 	if long != 100 {
 		t.Errorf("100 statements counted as %d", long)
 	}
+	// Blocks of any length are charged in full, wherever they stand.
+	for _, tc := range []struct {
+		open, close string
+		extra       int64
+	}{{"{", "}", 0}, {"if (1) {", "}", 1}, {"(() => {", "})()", 1}, {"class A { static {", "} }", 1}, {"switch (1) { case 1: ", "}", 1},
+		{"try {", "} finally { }", 1}, {"for await (const x of [1]) {", "}", 0}} {
+		body := func(n int) int64 { return *run(t, tc.open+strings.Repeat("1;", n)+tc.close, `{}`).Usage.Statements }
+		if got := body(5000) - body(1000); got != 4000 {
+			t.Errorf("%s: 4000 statements more cost %d", tc.open, got)
+		}
+		if got := body(1000); tc.extra > 0 && got != 1000+tc.extra {
+			t.Errorf("%s: 1000 statements cost %d", tc.open, got)
+		}
+	}
 	limited := run(t, strings.Repeat("1;", 100), `{}`, func(c *worker.Call) { c.Limits.MaxStatements = 99 })
 	if limited.Failure == nil || limited.Failure.Reason != "statements" {
 		t.Errorf("100 statements ran under a budget of 99: %s", outcome(limited))
+	}
+}
+
+// TestSameCountAlways counts programs of several kinds a hundred times.
+func TestSameCountAlways(t *testing.T) {
+	for _, body := range []string{
+		`let o = []; async function* g(n) { for (let i = 0; i < n; i++) { await null; yield i } } for await (const x of g(20)) o.push(x); return o`,
+		`const o = {}; for (const k of ["z", "a", "q"]) o[k] = new Map([[k, 1]]); for (const k in o) for (const [x] of o[k]) x + 1; return Object.keys(o)`,
+		`const a = []; for (let i = 0; i < 50; i++) a.push((i * 7919) % 101); return a.sort((x, y) => x - y)`,
+		`const wait = n => new Promise(r => setTimeout(r, n)); await Promise.all([wait(2), wait(1), wait(1)]); return 1`,
+		`const w = new WeakMap(); for (let i = 0; i < 50; i++) w.set({}, i); return [..."a1b2".matchAll(/\p{L}/gu)].map(m => m[0])`,
+		`try { (function f(n) { if (n) f(n - 1); else throw new Error("x") })(50) } catch (e) { return e.stack.length > 0 }`,
+	} {
+		first := run(t, body, `{}`)
+		if first.Failure != nil {
+			t.Errorf("%s: %s", body, outcome(first))
+		}
+		for range 100 {
+			again := run(t, body, `{}`, func(c *worker.Call) { c.Program.ID = "" }) // compiled anew
+			if *again.Usage.Statements != *first.Usage.Statements {
+				t.Fatalf("%s: counted %d, then %d", body, *first.Usage.Statements, *again.Usage.Statements)
+			}
+		}
 	}
 }
 

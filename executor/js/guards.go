@@ -94,13 +94,20 @@ func (s *session) guards() {
 }
 
 func (s *session) guardParse(json *goja.Object) {
-	s.guard(json, "parse", func(call goja.FunctionCall) []goja.Value {
+	native, ok := s.callable(json.Get("parse"))
+	if !ok {
+		return
+	}
+	exact := s.exactJSON(native)
+	fn := s.function("parse", func(call goja.FunctionCall) goja.Value {
 		input := call.Argument(0).String()
 		if nesting(input) > maxJSONDepth {
 			s.throwError("SyntaxError", "JSON.parse: the text nests too deeply")
 		}
-		return append([]goja.Value{s.vm.ToValue(input)}, call.Arguments[min(1, len(call.Arguments)):]...)
+		return exact(call.This, append([]goja.Value{s.vm.ToValue(input)}, call.Arguments[min(1, len(call.Arguments)):]...)...)
 	})
+	_ = fn.DefineDataProperty("length", s.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = json.DefineDataProperty("parse", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 // guardApply bounds argument lists that come from a length.

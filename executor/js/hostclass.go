@@ -2,7 +2,10 @@ package js
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -31,12 +34,37 @@ func init() {
 		"java.math.BigInteger":    (*session).javaBigInteger,
 		"java.math.BigDecimal":    (*session).javaBigDecimal,
 		"java.time.Instant":       (*session).javaInstant,
+
+		"java.lang.String":            (*session).javaString,
+		"java.lang.Character":         (*session).javaCharacter,
+		"java.util.Objects":           (*session).javaObjects,
+		"java.util.StringJoiner":      (*session).javaStringJoiner,
+		"java.util.ArrayList":         (*session).javaArrayList,
+		"java.util.HashMap":           (*session).javaHashMap,
+		"java.util.LinkedHashMap":     (*session).javaLinkedHashMap,
+		"java.util.HashSet":           (*session).javaHashSet,
+		"java.util.LinkedHashSet":     (*session).javaLinkedHashSet,
+		"java.util.regex.Pattern":     (*session).javaPattern,
+		"java.time.LocalDate":         (*session).javaLocalDate,
+		"java.time.Duration":          (*session).javaDuration,
+		"java.security.MessageDigest": (*session).javaMessageDigest,
 	}
 }
 
 // HostClass reports whether this runtime implements a class. It says nothing
 // about permission.
 func HostClass(name string) bool { return hostClasses[name] != nil }
+
+// classNames are the implemented classes in order.
+var classNames = sync.OnceValue(func() string { return strings.Join(slices.Sorted(maps.Keys(hostClasses)), ", ") })
+
+// instead says what to do without a class.
+func instead(name string) string {
+	if name == "java.lang.ProcessBuilder" {
+		return "a process needs the sandbox, and this runtime has none; nothing was started"
+	}
+	return "use plain JavaScript, or one of " + classNames()
+}
 
 // javaObject is the global Java with its one function.
 func (s *session) javaObject() goja.Value {
@@ -51,7 +79,7 @@ func (s *session) javaObject() goja.Value {
 		s.ask(worker.OpClassLookup, javaHelper, args)
 		build := hostClasses[name]
 		if build == nil {
-			s.refuse(fault.InvalidInput, javaHelper, "class-not-implemented", "[Java.type] "+clip(name, 200)+" is allowed but does not exist on this runtime; use plain JavaScript instead")
+			s.refuse(fault.InvalidInput, javaHelper, "class-not-implemented", "[Java.type] "+clip(name, 200)+" is allowed but does not exist on this runtime; "+instead(name))
 		}
 		if made[name] == nil {
 			made[name] = build(s)

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"iter"
 	"net/url"
 	"strconv"
 	"strings"
@@ -25,6 +26,10 @@ type htmlDoc struct {
 	s    *session
 	root *html.Node
 	base *url.URL
+	// nodes is the estimate of how many nodes were made, work what was done
+	// on them.
+	nodes, work int
+
 	node *goja.Object // prototype of elements
 	list *goja.Object // prototype of element lists
 }
@@ -43,16 +48,15 @@ func (s *session) parseHTML(call goja.FunctionCall) goja.Value {
 		}
 		d.base = base
 	}
-	root, err := html.Parse(strings.NewReader(d.input(v)))
-	if err != nil {
-		s.refuse(fault.HelperRuntime, parserHelper, "parse-failed", "[safety.parser] the document cannot be parsed: "+clip(err.Error(), 200))
-	}
+	f := d.feed(d.input(v))
+	root, err := html.ParseWithOptions(f, f.watch())
+	d.fed(f, err)
 	d.root = root
 	d.prototypes()
 	doc := d.wrap(root)
 	s.hiddenMethod(doc, "title", func(goja.FunctionCall) goja.Value {
 		if t := cascadia.Query(root, titleSelector); t != nil {
-			return s.vm.ToValue(nodeText(t))
+			return s.vm.ToValue(d.text(t))
 		}
 		return s.vm.ToValue("")
 	})
@@ -101,23 +105,46 @@ func (d *htmlDoc) elements(nodes []*html.Node) goja.Value {
 	return obj
 }
 
-// query runs a CSS selector below roots, in document order, each once.
+// within gives a node and all below it, in document order.
+func within(root *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) {
+		for n := root; n != nil; {
+			if !yield(n) {
+				return
+			}
+			if n.FirstChild != nil {
+				n = n.FirstChild
+				continue
+			}
+			for n != root && n.NextSibling == nil {
+				n = n.Parent
+			}
+			if n == root {
+				return
+			}
+			n = n.NextSibling
+		}
+	}
+}
+
+// query runs a CSS selector on roots and what is below them, as jsoup does,
+// in document order, each once.
 func (d *htmlDoc) query(roots []*html.Node, css goja.Value) []*html.Node {
 	text := css.String()
-	if len(text) > 4096 {
-		d.s.refuse(fault.InvalidInput, parserHelper, "invalid-selector", "[safety.parser] the selector is too long")
-	}
-	sel, err := cascadia.ParseGroup(text)
+	sel, err := parseSelector(text)
 	if err != nil {
-		d.s.refuse(fault.InvalidInput, parserHelper, "invalid-selector", "[safety.parser] the selector "+strconv.Quote(text)+" cannot be read")
+		d.s.refuse(fault.InvalidInput, parserHelper, "invalid-selector", "[safety.parser] the selector "+strconv.Quote(clip(text, 200))+" "+err.Error())
 	}
 	var out []*html.Node
 	seen := map[*html.Node]bool{}
 	for _, r := range roots {
-		for _, n := range cascadia.QueryAll(r, sel) {
-			if !seen[n] {
+		m := matcher{sel: sel, root: r, tick: d.tick, memo: map[memoKey]bool{}}
+		for n := range within(r) {
+			if m.matches(n) && !seen[n] {
 				seen[n] = true
-				out = append(out, n)
+				if out = append(out, n); len(out) > maxHTMLElements {
+					d.s.refuse(fault.HelperRuntime, parserHelper, "result-too-large", "[safety.parser] the selector finds more than 200000 elements")
+				}
 			}
 		}
 	}
@@ -137,10 +164,9 @@ func (d *htmlDoc) insert(parent *html.Node, text goja.Value, place func(*html.No
 	if context.Type != html.ElementNode {
 		context = &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	}
-	nodes, err := html.ParseFragment(strings.NewReader(d.input(text)), context)
-	if err != nil {
-		d.s.refuse(fault.HelperRuntime, parserHelper, "parse-failed", "[safety.parser] the fragment cannot be parsed")
-	}
+	f := d.feed(d.input(text))
+	nodes, err := html.ParseFragmentWithOptions(f, context, f.watch())
+	d.fed(f, err)
 	for _, n := range nodes {
 		place(n)
 	}
@@ -178,21 +204,27 @@ var blocks = map[string]bool{
 	"table": true, "tbody": true, "td": true, "tfoot": true, "th": true, "thead": true, "title": true, "tr": true, "ul": true,
 }
 
-// nodeText is the visible text with white space normalised; blocks and line
+// text is the visible text with white space normalised; blocks and line
 // breaks are separated by one space.
-func nodeText(n *html.Node) string {
-	var b strings.Builder
+func (d *htmlDoc) text(n *html.Node) string {
+	b := output{d: d}
+	d.addText(&b, n)
+	return strings.TrimSpace(b.String())
+}
+
+func (d *htmlDoc) addText(b *output, n *html.Node) {
 	space := true // nothing to separate yet
 	emit := func(text string) {
+		b.room(len(text))
 		for _, r := range text {
 			switch r {
 			case ' ', '\t', '\n', '\f', '\r', '\u00a0':
 				if !space {
-					b.WriteByte(' ')
+					b.Builder.WriteByte(' ')
 					space = true
 				}
 			default:
-				b.WriteRune(r)
+				b.Builder.WriteRune(r)
 				space = false
 			}
 		}
@@ -217,11 +249,10 @@ func nodeText(n *html.Node) string {
 		}
 	}
 	walk(n)
-	return strings.TrimSpace(b.String())
 }
 
-func innerHTML(n *html.Node) string {
-	var b strings.Builder
+func (d *htmlDoc) innerHTML(n *html.Node) string {
+	b := output{d: d}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if html.Render(&b, c) != nil {
 			break
@@ -230,8 +261,8 @@ func innerHTML(n *html.Node) string {
 	return b.String()
 }
 
-func outerHTML(n *html.Node) string {
-	var b strings.Builder
+func (d *htmlDoc) outerHTML(n *html.Node) string {
+	b := output{d: d}
 	_ = html.Render(&b, n)
 	return b.String()
 }

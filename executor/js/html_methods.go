@@ -29,11 +29,11 @@ func (d *htmlDoc) prototypes() {
 	text := func(f func(*html.Node) string) func(*html.Node, *goja.Object, goja.FunctionCall) goja.Value {
 		return func(n *html.Node, _ *goja.Object, _ goja.FunctionCall) goja.Value { return str(f(n)) }
 	}
-	element("text", text(nodeText))
-	element("html", text(innerHTML))
-	element("outerHtml", text(outerHTML))
-	element("toString", text(outerHTML))
-	element("toJSON", text(outerHTML))
+	element("text", text(d.text))
+	element("html", text(d.innerHTML))
+	element("outerHtml", text(d.outerHTML))
+	element("toString", text(d.outerHTML))
+	element("toJSON", text(d.outerHTML))
 	element("tagName", text(func(n *html.Node) string { return n.Data }))
 	element("ownText", text(func(n *html.Node) string {
 		own := &html.Node{Type: html.DocumentNode}
@@ -42,7 +42,7 @@ func (d *htmlDoc) prototypes() {
 				own.AppendChild(&html.Node{Type: html.TextNode, Data: c.Data})
 			}
 		}
-		return nodeText(own)
+		return d.text(own)
 	}))
 	element("id", text(func(n *html.Node) string { v, _ := d.attr(n, "id"); return v }))
 	element("className", text(func(n *html.Node) string { v, _ := d.attr(n, "class"); return strings.TrimSpace(v) }))
@@ -59,13 +59,7 @@ func (d *htmlDoc) prototypes() {
 		return s.vm.ToValue(ok)
 	})
 	element("hasClass", func(n *html.Node, _ *goja.Object, call goja.FunctionCall) goja.Value {
-		v, _ := d.attr(n, "class")
-		for _, c := range strings.Fields(v) {
-			if strings.EqualFold(c, call.Argument(0).String()) {
-				return s.vm.ToValue(true)
-			}
-		}
-		return s.vm.ToValue(false)
+		return s.vm.ToValue(d.hasClass(n, call.Argument(0).String()))
 	})
 	element("select", func(n *html.Node, _ *goja.Object, call goja.FunctionCall) goja.Value {
 		return d.elements(d.query([]*html.Node{n}, call.Argument(0)))
@@ -76,26 +70,17 @@ func (d *htmlDoc) prototypes() {
 		}
 		return goja.Null()
 	})
-	element("parent", func(n *html.Node, _ *goja.Object, _ goja.FunctionCall) goja.Value {
-		if n.Parent == nil || n.Parent.Type != html.ElementNode {
-			return goja.Null()
-		}
-		return d.wrap(n.Parent)
-	})
+	element("parent", func(n *html.Node, _ *goja.Object, _ goja.FunctionCall) goja.Value { return d.orNull(parentElement(n)) })
 	element("children", func(n *html.Node, _ *goja.Object, _ goja.FunctionCall) goja.Value {
-		var out []*html.Node
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			if c.Type == html.ElementNode {
-				out = append(out, c)
-			}
-		}
-		return d.elements(out)
+		return d.elements(childElements(n))
 	})
 	element("remove", func(n *html.Node, _ *goja.Object, _ goja.FunctionCall) goja.Value {
 		detach(n)
 		return goja.Undefined()
 	})
 	d.insertions(element)
+	d.moving(element)
+	d.changing(element)
 	d.listMethods()
 }
 
@@ -156,11 +141,14 @@ func (d *htmlDoc) listMethods() {
 	}
 	joined := func(f func(*html.Node) string, sep string) func([]*html.Node, goja.FunctionCall) goja.Value {
 		return func(nodes []*html.Node, _ goja.FunctionCall) goja.Value {
-			parts := make([]string, len(nodes))
+			b := output{d: d}
 			for i, n := range nodes {
-				parts[i] = f(n)
+				if i > 0 {
+					_, _ = b.WriteString(sep)
+				}
+				_, _ = b.WriteString(f(n))
 			}
-			return s.vm.ToValue(strings.Join(parts, sep))
+			return s.vm.ToValue(b.String())
 		}
 	}
 	list("size", func(nodes []*html.Node, _ goja.FunctionCall) goja.Value { return s.vm.ToValue(len(nodes)) })
@@ -174,10 +162,10 @@ func (d *htmlDoc) listMethods() {
 		}
 		return at(nodes, i)
 	})
-	list("text", joined(nodeText, " "))
-	list("html", joined(innerHTML, "\n"))
-	list("outerHtml", joined(outerHTML, "\n"))
-	list("toString", joined(outerHTML, "\n"))
+	list("text", joined(d.text, " "))
+	list("html", joined(d.innerHTML, "\n"))
+	list("outerHtml", joined(d.outerHTML, "\n"))
+	list("toString", joined(d.outerHTML, "\n"))
 	list("attr", func(nodes []*html.Node, call goja.FunctionCall) goja.Value {
 		for _, n := range nodes {
 			if v, ok := d.attr(n, call.Argument(0).String()); ok {
@@ -196,12 +184,16 @@ func (d *htmlDoc) listMethods() {
 		return call.This
 	})
 	list("eachText", func(nodes []*html.Node, _ goja.FunctionCall) goja.Value {
-		arr := s.vm.NewArray()
+		arr, total := s.vm.NewArray(), output{d: d}
 		for i, n := range nodes {
-			_ = arr.Set(strconv.Itoa(i), nodeText(n))
+			text := d.text(n)
+			total.room(len(text))
+			_, _ = total.WriteString(text)
+			_ = arr.Set(strconv.Itoa(i), text)
 		}
 		return arr
 	})
+	d.moreOfLists(list)
 	each := func(nodes []*html.Node, call goja.FunctionCall) goja.Value {
 		fn, ok := s.callable(call.Argument(0))
 		if !ok {

@@ -11,7 +11,7 @@ import (
 )
 
 // The small part of ECMA-402 that tools use: DateTimeFormat and NumberFormat
-// for en-US, en-CA and en-GB. Another locale, or an option that is not
+// for the locales that have a table in intldata. Another locale, or an option that is not
 // implemented, is a RangeError, never a different text. Without a timeZone
 // everything is UTC.
 
@@ -38,7 +38,17 @@ func (s *session) intlClass(name string, build func(obj *goja.Object, locales, o
 	return c
 }
 
-var locales = map[string]string{"en": "en", "en-us": "en-US", "en-ca": "en-CA", "en-gb": "en-GB"}
+// locales are those that have a table, by their names in lower case.
+var locales = map[string]string{"en": "en", "en-us": "en-US", "en-ca": "en-CA", "en-gb": "en-GB", "de": "de", "de-de": "de-DE",
+	"fr": "fr", "fr-fr": "fr-FR", "ko": "ko", "ko-kr": "ko-KR", "ja": "ja", "ja-jp": "ja-JP"}
+
+// baseLocale is the locale whose table a supported one uses.
+func baseLocale(locale string) string {
+	if _, own := dataOf[locale]; own {
+		return locale
+	}
+	return locale[:2]
+}
 
 func (s *session) localeList(v goja.Value) []string {
 	if goja.IsUndefined(v) {
@@ -60,12 +70,11 @@ func (s *session) locale(v goja.Value) string {
 	if len(list) == 0 {
 		return "en-US"
 	}
-	for _, l := range list {
-		if known := locales[strings.ToLower(l)]; known != "" {
-			return known
-		}
+	// The next one of the list would be a different text.
+	if known := locales[strings.ToLower(list[0])]; known != "" {
+		return known
 	}
-	s.throwError("RangeError", "the locale "+clip(list[0], 40)+" is not supported; use en-US, en-CA or en-GB")
+	s.throwError("RangeError", "the locale "+clip(list[0], 40)+" is not supported; use en-US, en-CA, en-GB, de, fr, ko or ja")
 	return ""
 }
 
@@ -122,8 +131,13 @@ func (s *session) unsupported(opts goja.Value, names ...string) {
 // zone finds a time zone by its IANA name or as an offset such as +09:00.
 func (s *session) zone(name string) (*time.Location, string) {
 	switch strings.ToUpper(name) {
-	case "UTC", "GMT", "ETC/UTC", "ETC/GMT", "Z":
+	case "UTC", "Z":
 		return time.UTC, "UTC"
+	}
+	if known := zoneTables().canonical[strings.ToLower(name)]; known == "UTC" {
+		return time.UTC, known
+	} else if known != "" {
+		name = known
 	}
 	if loc, ok := s.rt.zones.Load(name); ok {
 		return loc.(*time.Location), name
@@ -170,6 +184,14 @@ func (s *session) installLocale() {
 		f := s.readNumberFormat(call.Argument(0), call.Argument(1))
 		return s.vm.ToValue(joinParts(f.parts(this)))
 	})
+	bigint := s.vm.GlobalObject().Get("BigInt").(*goja.Object).Get("prototype").(*goja.Object)
+	s.hiddenMethod(bigint, "toLocaleString", func(call goja.FunctionCall) goja.Value {
+		if call.This.ExportType() != bigIntType {
+			s.throwError("TypeError", "toLocaleString needs a BigInt")
+		}
+		return s.vm.ToValue(joinParts(s.readNumberFormat(call.Argument(0), call.Argument(1)).parts(call.This)))
+	})
+	s.installLocaleText()
 	date := s.vm.GlobalObject().Get("Date").(*goja.Object).Get("prototype").(*goja.Object)
 	for name, need := range map[string]string{"toLocaleString": "any", "toLocaleDateString": "date", "toLocaleTimeString": "time"} {
 		s.hiddenMethod(date, name, func(call goja.FunctionCall) goja.Value {
@@ -180,9 +202,36 @@ func (s *session) installLocale() {
 			if !ok {
 				return s.vm.ToValue("Invalid Date")
 			}
-			return s.vm.ToValue(joinParts(s.readDateFormat(call.Argument(0), call.Argument(1), need).parts(at)))
+			return s.vm.ToValue(s.readDateFormat(call.Argument(0), call.Argument(1), need).text(s, at))
 		})
 	}
+}
+
+// installLocaleText gives lists their locales.
+func (s *session) installLocaleText() {
+	array := s.vm.GlobalObject().Get("Array").(*goja.Object).Get("prototype").(*goja.Object)
+	s.hiddenMethod(array, "toLocaleString", func(call goja.FunctionCall) goja.Value {
+		obj := call.This.ToObject(s.vm)
+		var b strings.Builder
+		for i := range lengthOf(obj) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			v := orUndefined(obj.Get(s.vm.ToValue(i).String()))
+			if goja.IsUndefined(v) || goja.IsNull(v) {
+				continue
+			}
+			fn, ok := s.callable(v.ToObject(s.vm).Get("toLocaleString"))
+			if !ok {
+				s.throwError("TypeError", "toLocaleString is not a function")
+			}
+			b.WriteString(fn(v, call.Argument(0), call.Argument(1)).String())
+			if b.Len() > maxBulk {
+				s.throwError("RangeError", "the text is too long")
+			}
+		}
+		return s.vm.ToValue(b.String())
+	})
 }
 
 // instant reads a Date or a number of milliseconds.

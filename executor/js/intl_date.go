@@ -2,6 +2,7 @@ package js
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,21 +10,35 @@ import (
 	"github.com/dop251/goja"
 )
 
-// A dateFormat is a resolved Intl.DateTimeFormat. An empty field is not shown.
+// A dateFormat is a resolved Intl.DateTimeFormat.
 type dateFormat struct {
-	locale, zoneName                                                      string
-	zone                                                                  *time.Location
-	weekday, year, month, day, hour, minute, second, dateStyle, timeStyle string
-	fraction                                                              int
-	cycle                                                                 string // h11, h12, h23, h24
-	zoneStyle                                                             string
+	locale, zoneName     string
+	data                 *localeData
+	zone                 *time.Location
+	cycle                string // h11, h12, h23, h24
+	dateStyle, timeStyle string
+	zoneStyle            string
+	asked                map[string]string // the options of single fields
+	pattern              string
 }
+
+var (
+	textStyles  = []string{"long", "short", "narrow"}
+	numberStyle = []string{"numeric", "2-digit"}
+	monthStyles = []string{"numeric", "2-digit", "long", "short", "narrow"}
+	wholeStyles = []string{"full", "long", "medium", "short"}
+	hourCycles  = []string{"h11", "h12", "h23", "h24"}
+)
+
+// digit is the position of v in list, counted from 1, as keys have it.
+func digit(list []string, v string) string { return strconv.Itoa(slices.Index(list, v) + 1) }
 
 // readDateFormat resolves locales and options. need says what a format
 // without any field shows: "any" date and time, "date", "time", or "" for the
 // date that the constructor defaults to.
 func (s *session) readDateFormat(loc, opts goja.Value, need string) *dateFormat {
-	f := &dateFormat{locale: s.locale(loc), zone: time.UTC, zoneName: "UTC"}
+	f := &dateFormat{locale: s.locale(loc), zone: time.UTC, zoneName: "UTC", asked: map[string]string{}}
+	f.data = dataOf[baseLocale(f.locale)]()
 	if goja.IsNull(opts) {
 		s.throwError("TypeError", "the options cannot be null")
 	}
@@ -34,76 +49,115 @@ func (s *session) readDateFormat(loc, opts goja.Value, need string) *dateFormat 
 		s.unsupported(opts, "era", "dayPeriod")
 		s.option(opts, "calendar", "gregory", "iso8601")
 		s.option(opts, "numberingSystem", "latn")
+		s.option(opts, "localeMatcher", "lookup", "best fit")
+		s.option(opts, "formatMatcher", "basic", "best fit")
 	}
-	f.weekday = s.option(opts, "weekday", "short", "long", "narrow")
-	f.year = s.option(opts, "year", "numeric", "2-digit")
-	f.month = s.option(opts, "month", "numeric", "2-digit", "short", "long", "narrow")
-	f.day = s.option(opts, "day", "numeric", "2-digit")
-	f.hour = s.option(opts, "hour", "numeric", "2-digit")
-	f.minute = s.option(opts, "minute", "numeric", "2-digit")
-	f.second = s.option(opts, "second", "numeric", "2-digit")
-	f.fraction = s.number(opts, "fractionalSecondDigits", 1, 3, 0)
-	f.zoneStyle = s.option(opts, "timeZoneName", "short", "shortOffset", "longOffset")
-	f.dateStyle = s.option(opts, "dateStyle", "full", "long", "medium", "short")
-	f.timeStyle = s.option(opts, "timeStyle", "long", "medium", "short")
-	f.cycle = s.option(opts, "hourCycle", "h11", "h12", "h23", "h24")
+	a := f.asked
+	a["weekday"] = s.option(opts, "weekday", textStyles...)
+	a["year"] = s.option(opts, "year", numberStyle...)
+	a["month"] = s.option(opts, "month", monthStyles...)
+	a["day"] = s.option(opts, "day", numberStyle...)
+	a["hour"] = s.option(opts, "hour", numberStyle...)
+	a["minute"] = s.option(opts, "minute", numberStyle...)
+	a["second"] = s.option(opts, "second", numberStyle...)
+	fraction := s.number(opts, "fractionalSecondDigits", 1, 3, 0)
+	f.zoneStyle = s.option(opts, "timeZoneName", "short", "long", "shortOffset", "longOffset")
+	f.dateStyle = s.option(opts, "dateStyle", wholeStyles...)
+	f.timeStyle = s.option(opts, "timeStyle", wholeStyles...)
+	asked := s.option(opts, "hourCycle", hourCycles...)
 	if obj, ok := opts.(*goja.Object); ok {
 		if v := orUndefined(obj.Get("hour12")); !goja.IsUndefined(v) {
-			f.cycle = "h23"
-			if v.ToBoolean() {
-				f.cycle = "h12"
+			// As the standard has had it since 2023: never 24, and 0 in the
+			// twelve hours of Japan alone.
+			switch {
+			case !v.ToBoolean():
+				asked = "h23"
+			case baseLocale(f.locale) == "ja":
+				asked = "h11"
+			default:
+				asked = "h12"
 			}
 		}
 	}
+	f.cycle = asked
 	if f.cycle == "" {
-		f.cycle = "h12"
-		if f.locale == "en-GB" {
-			f.cycle = "h23"
-		}
+		f.cycle = f.data.cycle
 	}
-	hasDate := f.weekday+f.year+f.month+f.day != ""
-	hasTime := f.hour+f.minute+f.second != "" || f.fraction > 0
+	hasDate := a["weekday"]+a["year"]+a["month"]+a["day"] != ""
+	hasTime := a["hour"]+a["minute"]+a["second"] != "" || fraction > 0
 	if f.dateStyle+f.timeStyle != "" {
 		if hasDate || hasTime || f.zoneStyle != "" {
 			s.throwError("TypeError", "dateStyle and timeStyle cannot be mixed with single fields")
 		}
-		f.styles(s, need)
+		if need == "date" && f.timeStyle != "" || need == "time" && f.dateStyle != "" {
+			s.throwError("TypeError", "this method does not take that style")
+		}
+		key := "S" + digit(wholeStyles, f.dateStyle) + digit(wholeStyles, f.timeStyle)
+		if f.timeStyle == "" {
+			key += "0"
+		} else {
+			key += digit(hourCycles, asked)
+		}
+		f.find(s, key)
+		f.zoneStyle = map[string]string{"full": "long", "long": "short"}[f.timeStyle]
 		return f
 	}
 	if (need == "" || need == "any") && !hasDate && !hasTime || need == "date" && !hasDate {
-		f.year, f.month, f.day = "numeric", "numeric", "numeric"
+		a["year"], a["month"], a["day"] = "numeric", "numeric", "numeric"
+		hasDate = true
+		if need == "any" {
+			a["hour"], a["minute"], a["second"] = "numeric", "numeric", "numeric"
+			hasTime = true
+		}
 	}
-	if need == "any" && !hasDate && !hasTime || need == "time" && !hasTime {
-		f.hour, f.minute, f.second = "numeric", "2-digit", "2-digit"
+	if need == "time" && !hasTime {
+		a["hour"], a["minute"], a["second"] = "numeric", "numeric", "numeric"
+		hasTime = true
 	}
+	f.fields(s, hasDate, hasTime, fraction)
 	return f
 }
 
-func (f *dateFormat) styles(s *session, need string) {
-	if need == "date" && f.timeStyle != "" || need == "time" && f.dateStyle != "" {
-		s.throwError("TypeError", "this method does not take that style")
+// fields finds the pattern of single fields: of the whole where the locale
+// has one, else of the date and of the time, joined.
+func (f *dateFormat) fields(s *session, hasDate, hasTime bool, fraction int) {
+	a := f.asked
+	date := digit(textStyles, a["weekday"]) + digit(numberStyle, a["year"]) + digit(monthStyles, a["month"]) + digit(numberStyle, a["day"])
+	clock := digit(numberStyle, a["hour"]) + digit(numberStyle, a["minute"]) + digit(numberStyle, a["second"]) + strconv.Itoa(fraction)
+	if a["hour"] != "" {
+		clock += digit(hourCycles, f.cycle)
+	} else {
+		clock += "0"
 	}
-	switch f.dateStyle {
-	case "full":
-		f.weekday, f.year, f.month, f.day = "long", "numeric", "long", "numeric"
-	case "long":
-		f.year, f.month, f.day = "numeric", "long", "numeric"
-	case "medium":
-		f.year, f.month, f.day = "numeric", "short", "numeric"
-	case "short":
-		f.year, f.month, f.day = "numeric", "numeric", "numeric"
-		if f.locale == "en-US" || f.locale == "en" {
-			f.year = "2-digit"
+	d, t, b := "D", "T", "B"
+	if f.zoneStyle != "" {
+		d, t, b = "d", "t", "b"
+	}
+	switch {
+	case !hasTime:
+		f.find(s, d+date)
+	case !hasDate:
+		f.find(s, t+clock)
+	default:
+		if p, whole := f.data.patterns[b+date+clock]; whole {
+			f.pattern = p
+			return
 		}
+		f.find(s, t+clock)
+		tail := f.pattern
+		f.find(s, "G"+date)
+		glue := strings.ReplaceAll(f.pattern, "{}", "")
+		f.find(s, "D"+date)
+		f.pattern += glue + tail
 	}
-	switch f.timeStyle {
-	case "short":
-		f.hour, f.minute = "numeric", "2-digit"
-	case "medium":
-		f.hour, f.minute, f.second = "numeric", "2-digit", "2-digit"
-	case "long":
-		f.hour, f.minute, f.second, f.zoneStyle = "numeric", "2-digit", "2-digit", "short"
+}
+
+func (f *dateFormat) find(s *session, key string) {
+	p, ok := f.data.patterns[key]
+	if !ok {
+		s.throwError("RangeError", "that combination of date and time options is not supported")
 	}
+	f.pattern = p
 }
 
 func (s *session) dateTimeFormat(obj *goja.Object, loc, opts goja.Value) {
@@ -119,254 +173,183 @@ func (s *session) dateTimeFormat(obj *goja.Object, loc, opts goja.Value) {
 		return t
 	}
 	s.hiddenMethod(obj, "format", func(call goja.FunctionCall) goja.Value {
-		return s.vm.ToValue(joinParts(f.parts(at(call))))
+		return s.vm.ToValue(f.text(s, at(call)))
 	})
 	s.hiddenMethod(obj, "formatToParts", func(call goja.FunctionCall) goja.Value {
-		return s.partsValue(f.parts(at(call)))
+		return s.partsValue(f.parts(s, at(call)))
 	})
-	s.hiddenMethod(obj, "resolvedOptions", func(goja.FunctionCall) goja.Value {
-		out := s.vm.NewObject()
-		set := func(name, v string) {
-			if v != "" {
-				_ = out.Set(name, v)
+	s.hiddenMethod(obj, "resolvedOptions", func(goja.FunctionCall) goja.Value { return f.resolved(s) })
+}
+
+// resolved lists the options as the pattern shows them.
+func (f *dateFormat) resolved(s *session) goja.Value {
+	out := s.vm.NewObject()
+	set := func(name string, v any) { _ = out.Set(name, v) }
+	set("locale", f.locale)
+	set("calendar", "gregory")
+	set("numberingSystem", "latn")
+	set("timeZone", f.zoneName)
+	if strings.Contains(f.pattern, "{h") {
+		set("hourCycle", f.cycle)
+		set("hour12", f.cycle == "h11" || f.cycle == "h12")
+	}
+	if f.dateStyle+f.timeStyle != "" {
+		for _, p := range [][2]string{{"dateStyle", f.dateStyle}, {"timeStyle", f.timeStyle}} {
+			if p[1] != "" {
+				set(p[0], p[1])
 			}
 		}
-		set("locale", f.locale)
-		set("calendar", "gregory")
-		set("numberingSystem", "latn")
-		set("timeZone", f.zoneName)
-		if f.hour != "" {
-			set("hourCycle", f.cycle)
-			_ = out.Set("hour12", f.cycle == "h11" || f.cycle == "h12")
-		}
-		if f.dateStyle+f.timeStyle != "" {
-			set("dateStyle", f.dateStyle)
-			set("timeStyle", f.timeStyle)
-			return out
-		}
-		for _, p := range [][2]string{{"weekday", f.weekday}, {"year", f.year}, {"month", f.month}, {"day", f.day},
-			{"hour", f.hour}, {"minute", f.minute}, {"second", f.second}, {"timeZoneName", f.zoneStyle}} {
-			set(p[0], p[1])
-		}
-		if f.fraction > 0 {
-			_ = out.Set("fractionalSecondDigits", f.fraction)
-		}
 		return out
-	})
+	}
+	for _, p := range [][2]string{{"weekday", "E"}, {"year", "y"}, {"month", "M"}, {"day", "d"}, {"hour", "h"}, {"minute", "m"}, {"second", "s"}} {
+		switch {
+		case f.asked[p[0]] == "":
+		case strings.Contains(f.pattern, "{"+p[1]+p[1]+"}"):
+			set(p[0], "2-digit")
+		case strings.Contains(f.pattern, "{"+p[1]+"}"):
+			set(p[0], "numeric")
+		default:
+			set(p[0], f.asked[p[0]])
+		}
+	}
+	if i := strings.Index(f.pattern, "{S"); i >= 0 {
+		set("fractionalSecondDigits", int(f.pattern[i+2]-'0'))
+	}
+	if f.zoneStyle != "" {
+		set("timeZoneName", f.zoneStyle)
+	}
+	return out
+}
+
+// text is the format as one text, which has a plain space where the parts have
+// a narrow one, as every engine does it.
+func (f *dateFormat) text(s *session, at time.Time) string {
+	return strings.ReplaceAll(joinParts(f.parts(s, at)), "\u202f", " ")
 }
 
 // parts formats one instant.
-func (f *dateFormat) parts(at time.Time) []part {
+func (f *dateFormat) parts(s *session, at time.Time) (out []part) {
 	at = at.In(f.zone)
-	date, clock := f.datePart(at), f.timePart(at)
-	out := date
-	if len(date) > 0 && len(clock) > 0 {
-		glue := ", "
-		switch {
-		case f.month == "long" && f.day != "":
-			glue = " at "
-		case f.weekday != "" && f.year+f.month+f.day == "" && f.locale != "en-GB":
-			glue = " "
+	for rest := f.pattern; rest != ""; {
+		open := strings.IndexByte(rest, '{')
+		if open < 0 {
+			return append(out, part{"literal", rest})
 		}
-		out = append(out, part{"literal", glue})
-	}
-	out = append(out, clock...)
-	if f.zoneStyle != "" {
-		switch {
-		case len(clock) > 0:
-			out = append(out, part{"literal", " "})
-		case len(date) > 0:
-			out = append(out, part{"literal", ", "})
+		if open > 0 {
+			out = append(out, part{"literal", rest[:open]})
 		}
-		out = append(out, part{"timeZoneName", f.offset(at)})
+		end := strings.IndexByte(rest, '}')
+		out = append(out, f.field(s, rest[open+1:end], at))
+		rest = rest[end+1:]
 	}
 	return out
 }
 
-func pad(n int) string { return fmt.Sprintf("%02d", n) }
+func (f *dateFormat) field(s *session, field string, at time.Time) part {
+	number := func(kind string, n int) part {
+		if len(field) == 2 {
+			return part{kind, fmt.Sprintf("%02d", n)}
+		}
+		return part{kind, strconv.Itoa(n)}
+	}
+	list := func(i int) string {
+		n, _ := strconv.Atoi(field[1:])
+		return f.data.lists[n][i]
+	}
+	switch field[0] {
+	case 'y':
+		year := at.Year()
+		if year <= 0 {
+			year = 1 - year // of its era
+		}
+		if field == "yy" {
+			year %= 100
+		}
+		return number("year", year)
+	case 'M':
+		if len(field) > 1 && field[1] != 'M' {
+			return part{"month", list(int(at.Month()) - 1)}
+		}
+		return number("month", int(at.Month()))
+	case 'E':
+		return part{"weekday", list(int(at.Weekday()))}
+	case 'a':
+		return part{"dayPeriod", list(at.Hour() / 12)}
+	case 'd':
+		return number("day", at.Day())
+	case 'h':
+		return number("hour", hourIn(f.cycle, at.Hour()))
+	case 'm':
+		return number("minute", at.Minute())
+	case 's':
+		return number("second", at.Second())
+	case 'S':
+		return part{"fractionalSecond", fmt.Sprintf("%03d", at.Nanosecond()/1e6)[:field[1]-'0']}
+	}
+	return part{"timeZoneName", f.zoneText(s, at)}
+}
 
-func name(text, style string) string {
-	switch style {
-	case "short":
-		return text[:3]
-	case "narrow":
-		return text[:1]
+func hourIn(cycle string, h int) int {
+	switch {
+	case cycle == "h11":
+		return h % 12
+	case cycle == "h12":
+		return (h+11)%12 + 1
+	case cycle == "h24" && h == 0:
+		return 24
+	}
+	return h
+}
+
+// zoneText names the zone at one time.
+func (f *dateFormat) zoneText(s *session, at time.Time) string {
+	_, offset := at.Zone()
+	long := f.zoneStyle == "long" || f.zoneStyle == "longOffset"
+	if f.zoneStyle == "short" || f.zoneStyle == "long" {
+		if f.zoneName == "UTC" {
+			if !long {
+				return "UTC"
+			}
+			return map[string]string{"de": "Koordinierte Weltzeit", "fr": "temps universel coordonné", "ko": "협정 세계시", "ja": "協定世界時"}[baseLocale(f.locale)] +
+				map[bool]string{true: "Coordinated Universal Time"}[strings.HasPrefix(f.locale, "en")]
+		}
+		if f.zoneName[0] != '+' && f.zoneName[0] != '-' {
+			name := "=" // the tables end with the year 9999
+			if at.Year() <= 9999 {
+				name = zoneTables().name(f.zoneName, at.Unix(), offset, f.data.position, long)
+			}
+			switch name {
+			case "=":
+			case "":
+				s.throwError("RangeError", "the name of the time zone "+f.zoneName+" at that time is not known; use shortOffset")
+			default:
+				return name
+			}
+		}
+	}
+	zero := "GMT"
+	if baseLocale(f.locale) == "fr" {
+		zero = "UTC"
+	}
+	sign := "+"
+	if offset < 0 {
+		sign, offset = "-", -offset
+	}
+	if zero == "UTC" && sign == "-" {
+		sign = "\u2212"
+	}
+	h, m, sec := offset/3600, offset/60%60, offset%60
+	text := zero + sign
+	if long {
+		text += fmt.Sprintf("%02d:%02d", h, m)
+	} else {
+		text += strconv.Itoa(h)
+		if m != 0 || sec != 0 {
+			text += fmt.Sprintf(":%02d", m)
+		}
+	}
+	if sec != 0 {
+		text += fmt.Sprintf(":%02d", sec)
 	}
 	return text
-}
-
-func (f *dateFormat) datePart(at time.Time) []part {
-	fields := 0
-	for _, v := range []string{f.year, f.month, f.day} {
-		if v != "" {
-			fields++
-		}
-	}
-	padded := f.locale != "en-US" && f.locale != "en" && fields > 1
-	textual := f.month == "short" || f.month == "long" || f.month == "narrow"
-	num := func(n int, style string) string {
-		if style == "2-digit" || padded && !textual {
-			return pad(n)
-		}
-		return strconv.Itoa(n)
-	}
-	var day, month, year []part
-	if f.day != "" {
-		day = []part{{"day", num(at.Day(), f.day)}}
-	}
-	if f.month != "" {
-		text := num(int(at.Month()), f.month)
-		if textual {
-			text = name(at.Month().String(), f.month)
-		}
-		month = []part{{"month", text}}
-	}
-	if f.year != "" {
-		text := strconv.Itoa(at.Year())
-		if f.year == "2-digit" {
-			text = pad(((at.Year() % 100) + 100) % 100)
-		}
-		year = []part{{"year", text}}
-	}
-	var out []part
-	add := func(p []part, sep string) {
-		if len(p) == 0 {
-			return
-		}
-		if len(out) > 0 {
-			out = append(out, part{"literal", sep})
-		}
-		out = append(out, p...)
-	}
-	switch {
-	case f.locale == "en-GB" && textual:
-		add(day, "")
-		add(month, " ")
-		add(year, " ")
-	case f.locale == "en-GB":
-		add(day, "")
-		add(month, "/")
-		add(year, "/")
-	case textual:
-		add(month, "")
-		add(day, " ")
-		if f.day != "" {
-			add(year, ", ")
-		} else {
-			add(year, " ")
-		}
-	case f.locale == "en-CA":
-		add(year, "")
-		add(month, "-")
-		add(day, "-")
-	default:
-		add(month, "")
-		add(day, "/")
-		add(year, "/")
-	}
-	if f.weekday == "" {
-		return out
-	}
-	w := part{"weekday", name(at.Weekday().String(), f.weekday)}
-	switch {
-	case len(out) == 0:
-		return []part{w}
-	case fields == 1 && f.day != "" && f.locale != "en-GB" && f.locale != "en-CA":
-		return append(out, part{"literal", " "}, w)
-	case fields == 1 && f.day != "" || f.locale == "en-GB" && textual && f.year == "":
-		return append([]part{w, {"literal", " "}}, out...)
-	}
-	return append([]part{w, {"literal", ", "}}, out...)
-}
-
-func (f *dateFormat) timePart(at time.Time) []part {
-	var out []part
-	sep := func(text string) {
-		if len(out) > 0 {
-			out = append(out, part{"literal", text})
-		}
-	}
-	twelve := f.cycle == "h11" || f.cycle == "h12"
-	if f.hour != "" {
-		h := at.Hour()
-		switch f.cycle {
-		case "h11":
-			h %= 12
-		case "h12":
-			h = (h+11)%12 + 1
-		case "h24":
-			h = (h+23)%24 + 1
-		}
-		text := strconv.Itoa(h)
-		if f.hour == "2-digit" || !twelve {
-			text = pad(h)
-		}
-		out = append(out, part{"hour", text})
-	}
-	if f.minute != "" {
-		text := strconv.Itoa(at.Minute())
-		if f.hour != "" || f.second != "" {
-			text = pad(at.Minute())
-		}
-		sep(":")
-		out = append(out, part{"minute", text})
-	}
-	if f.second != "" {
-		text := strconv.Itoa(at.Second())
-		if f.minute != "" || f.hour != "" {
-			text = pad(at.Second())
-		}
-		sep(":")
-		out = append(out, part{"second", text})
-	}
-	if f.fraction > 0 {
-		sep(".")
-		out = append(out, part{"fractionalSecond", fmt.Sprintf("%03d", at.Nanosecond()/1e6)[:f.fraction]})
-	}
-	if f.hour != "" && twelve {
-		half := "AM"
-		if at.Hour() >= 12 {
-			half = "PM"
-		}
-		switch f.locale {
-		case "en-CA":
-			half = strings.ToLower(half[:1]) + ".m."
-		case "en-GB":
-			half = strings.ToLower(half)
-		}
-		out = append(out, part{"literal", " "}, part{"dayPeriod", half})
-	}
-	return out
-}
-
-// northAmerican are the abbreviations that these locales know; elsewhere an
-// offset is shown.
-var northAmerican = map[string]bool{"EST": true, "EDT": true, "CST": true, "CDT": true, "MST": true, "MDT": true,
-	"PST": true, "PDT": true, "AKST": true, "AKDT": true, "HST": true}
-
-func (f *dateFormat) offset(at time.Time) string {
-	abbreviation, seconds := at.Zone()
-	if f.zoneStyle == "short" {
-		if f.zoneName == "UTC" {
-			return "UTC"
-		}
-		american := strings.HasPrefix(f.zoneName, "America/") || strings.HasPrefix(f.zoneName, "US/") || f.zoneName == "Pacific/Honolulu"
-		if american && northAmerican[abbreviation] && f.locale != "en-GB" {
-			return abbreviation
-		}
-	}
-	signText := "+"
-	if seconds < 0 {
-		signText, seconds = "-", -seconds
-	}
-	h, m := seconds/3600, seconds/60%60
-	switch {
-	case f.zoneStyle == "longOffset":
-		return fmt.Sprintf("GMT%s%02d:%02d", signText, h, m)
-	case m != 0:
-		return fmt.Sprintf("GMT%s%d:%02d", signText, h, m)
-	case h == 0 && f.zoneStyle == "short":
-		return "GMT"
-	}
-	return fmt.Sprintf("GMT%s%d", signText, h)
 }

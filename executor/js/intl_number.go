@@ -2,29 +2,36 @@ package js
 
 import (
 	"math"
+	"reflect"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 )
 
-// A numberFormat is a resolved Intl.NumberFormat. The three locales group and
-// point alike.
+// A numberFormat is a resolved Intl.NumberFormat.
 type numberFormat struct {
 	locale, style, currency, symbol string
+	sign, currencySign, display     string
+	data                            *localeData
 	minInteger, minFrac, maxFrac    int
-	grouping                        bool
+	minSig, maxSig                  int // 0 = fractions count
+	grouping                        string
 }
 
-var currencySymbols = map[string]string{"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "KRW": "₩", "INR": "₹",
-	"CNY": "CN¥", "BRL": "R$", "MXN": "MX$", "CAD": "CA$", "AUD": "A$", "NZD": "NZ$", "ILS": "₪", "VND": "₫", "TWD": "NT$", "HKD": "HK$"}
-
 func (s *session) readNumberFormat(loc, opts goja.Value) *numberFormat {
-	f := &numberFormat{locale: s.locale(loc), style: s.option(opts, "style", "decimal", "percent", "currency"), grouping: true}
-	s.unsupported(opts, "minimumSignificantDigits", "maximumSignificantDigits", "unit", "roundingMode", "roundingIncrement", "trailingZeroDisplay")
-	s.option(opts, "notation", "standard")
-	s.option(opts, "signDisplay", "auto")
-	s.option(opts, "currencyDisplay", "symbol")
-	s.option(opts, "currencySign", "standard")
+	f := &numberFormat{locale: s.locale(loc), style: s.option(opts, "style", "decimal", "percent", "currency"), grouping: "auto"}
+	f.data = dataOf[baseLocale(f.locale)]()
+	s.unsupported(opts, "unit", "compactDisplay")
+	for name, only := range map[string]string{"notation": "standard", "roundingMode": "halfExpand", "roundingIncrement": "1",
+		"roundingPriority": "auto", "trailingZeroDisplay": "auto", "numberingSystem": "latn"} {
+		s.option(opts, name, only)
+	}
+	f.sign = s.option(opts, "signDisplay", "auto", "always", "never", "exceptZero", "negative")
+	f.display = s.option(opts, "currencyDisplay", "symbol", "narrowSymbol", "code")
+	f.currencySign = s.option(opts, "currencySign", "standard", "accounting")
 	defMin, defMax := 0, 3
 	switch f.style {
 	case "":
@@ -36,16 +43,30 @@ func (s *session) readNumberFormat(loc, opts goja.Value) *numberFormat {
 		if len(f.currency) != 3 || strings.Trim(f.currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 			s.throwError("TypeError", "the style currency needs a currency such as USD")
 		}
-		f.symbol = f.currencySymbol()
-		defMin, defMax = 2, 2
-		switch f.currency {
-		case "JPY", "KRW", "VND", "CLP", "ISK":
-			defMin, defMax = 0, 0
+		f.symbol = f.currency
+		if sym, ok := f.data.symbols[f.currency]; ok && f.display != "code" {
+			f.symbol = sym[0]
+			if f.display == "narrowSymbol" {
+				f.symbol = sym[1]
+			}
 		}
+		defMin = 2
+		if n, ok := currencyDigits()[f.currency]; ok {
+			defMin = n
+		}
+		defMax = defMin
 	}
 	f.minInteger = s.number(opts, "minimumIntegerDigits", 1, 21, 1)
 	f.minFrac = s.number(opts, "minimumFractionDigits", 0, 100, -1)
 	f.maxFrac = s.number(opts, "maximumFractionDigits", 0, 100, -1)
+	f.minSig = s.number(opts, "minimumSignificantDigits", 1, 21, 0)
+	f.maxSig = s.number(opts, "maximumSignificantDigits", max(f.minSig, 1), 21, 0)
+	if f.minSig+f.maxSig > 0 {
+		f.minSig = max(f.minSig, 1)
+		if f.maxSig == 0 {
+			f.maxSig = 21
+		}
+	}
 	switch {
 	case f.minFrac < 0 && f.maxFrac < 0:
 		f.minFrac, f.maxFrac = defMin, defMax
@@ -57,25 +78,18 @@ func (s *session) readNumberFormat(loc, opts goja.Value) *numberFormat {
 		s.throwError("RangeError", "minimumFractionDigits is larger than maximumFractionDigits")
 	}
 	if obj, ok := opts.(*goja.Object); ok {
-		if v := orUndefined(obj.Get("useGrouping")); !goja.IsUndefined(v) {
-			f.grouping = v.ToBoolean() && v.String() != "false"
+		switch v := orUndefined(obj.Get("useGrouping")); {
+		case goja.IsUndefined(v):
+		case v.ExportType() == reflect.TypeFor[bool]() && v.ToBoolean():
+			f.grouping = "always"
+		case !v.ToBoolean():
+			f.grouping = "false"
+		case v.String() == "true" || v.String() == "false":
+		default:
+			f.grouping = s.option(opts, "useGrouping", "auto", "always", "min2")
 		}
 	}
 	return f
-}
-
-func (f *numberFormat) currencySymbol() string {
-	home := map[string]string{"en-US": "USD", "en": "USD", "en-CA": "CAD", "en-GB": "GBP"}
-	if f.currency == home[f.locale] && f.currency != "GBP" {
-		return "$"
-	}
-	if f.currency == "USD" && f.locale != "en-US" && f.locale != "en" {
-		return "US$"
-	}
-	if sym := currencySymbols[f.currency]; sym != "" {
-		return sym
-	}
-	return f.currency + "\u00a0"
 }
 
 func (s *session) numberFormat(obj *goja.Object, loc, opts goja.Value) {
@@ -88,16 +102,36 @@ func (s *session) numberFormat(obj *goja.Object, loc, opts goja.Value) {
 	})
 	s.hiddenMethod(obj, "resolvedOptions", func(goja.FunctionCall) goja.Value {
 		out := s.vm.NewObject()
-		_ = out.Set("locale", f.locale)
-		_ = out.Set("numberingSystem", "latn")
-		_ = out.Set("style", f.style)
-		if f.currency != "" {
-			_ = out.Set("currency", f.currency)
+		set := func(name string, v any) { _ = out.Set(name, v) }
+		orDefault := func(v, def string) string {
+			if v == "" {
+				return def
+			}
+			return v
 		}
-		_ = out.Set("minimumIntegerDigits", f.minInteger)
-		_ = out.Set("minimumFractionDigits", f.minFrac)
-		_ = out.Set("maximumFractionDigits", f.maxFrac)
-		_ = out.Set("useGrouping", f.grouping)
+		set("locale", f.locale)
+		set("numberingSystem", "latn")
+		set("style", f.style)
+		if f.currency != "" {
+			set("currency", f.currency)
+			set("currencyDisplay", orDefault(f.display, "symbol"))
+			set("currencySign", orDefault(f.currencySign, "standard"))
+		}
+		set("minimumIntegerDigits", f.minInteger)
+		if f.maxSig > 0 {
+			set("minimumSignificantDigits", f.minSig)
+			set("maximumSignificantDigits", f.maxSig)
+		} else {
+			set("minimumFractionDigits", f.minFrac)
+			set("maximumFractionDigits", f.maxFrac)
+		}
+		if f.grouping == "false" {
+			set("useGrouping", false)
+		} else {
+			set("useGrouping", f.grouping)
+		}
+		set("notation", "standard")
+		set("signDisplay", orDefault(f.sign, "auto"))
 		return out
 	})
 }
@@ -116,26 +150,67 @@ func (f *numberFormat) parts(v goja.Value) []part {
 	if x, ok := v.Export().(float64); ok && x == 0 && math.Signbit(x) {
 		negative = true
 	}
-	var out []part
-	if negative {
-		out = append(out, part{"minusSign", "-"})
-	}
-	if f.symbol != "" {
-		out = append(out, part{"currency", f.symbol})
-	}
-	text = strings.TrimPrefix(text, "-")
-	switch text {
+	var digits []part
+	zero := false
+	switch text = strings.TrimPrefix(text, "-"); text {
 	case "NaN":
-		return append(out, part{"nan", "NaN"})
+		digits, zero = []part{{"nan", "NaN"}}, true
 	case "Infinity":
-		out = append(out, part{"infinity", "∞"})
+		digits = []part{{"infinity", "∞"}}
 	default:
-		out = append(out, f.digits(text)...)
+		digits = f.digits(text)
+		zero = !slices.ContainsFunc(digits, func(p part) bool {
+			return (p.kind == "integer" || p.kind == "fraction") && strings.Trim(p.value, "0") != ""
+		})
 	}
-	if f.style == "percent" {
-		out = append(out, part{"percentSign", "%"})
+	sign := ""
+	switch {
+	case f.sign == "never", zero && (f.sign == "exceptZero" || f.sign == "negative"):
+	case negative:
+		sign = "-"
+	case f.sign == "always" || f.sign == "exceptZero":
+		sign = "+"
+	}
+	var out []part
+	for _, r := range f.shape(sign) {
+		switch r {
+		case '#':
+			out = append(out, digits...)
+		case '-':
+			out = append(out, part{"minusSign", "-"})
+		case '+':
+			out = append(out, part{"plusSign", "+"})
+		case '%':
+			out = append(out, part{"percentSign", "%"})
+		case '¤':
+			out = append(out, part{"currency", f.symbol})
+		default:
+			out = append(out, part{"literal", string(r)})
+		}
 	}
 	return out
+}
+
+// shape is the pattern around the digits for a sign.
+func (f *numberFormat) shape(sign string) string {
+	switch f.style {
+	case "percent":
+		if sign == "" {
+			return strings.TrimPrefix(f.data.shapes["percent-"], "-")
+		}
+		return f.data.shapes["percent"+sign]
+	case "currency":
+		kind := "standard"
+		if f.currencySign == "accounting" {
+			kind = "accounting"
+		}
+		// A symbol that ends in a letter stands apart from the digits.
+		if last, _ := utf8.DecodeLastRuneInString(f.symbol); !unicode.IsSymbol(last) {
+			kind += "-letters"
+		}
+		return f.data.shapes[kind+sign]
+	}
+	return sign + "#"
 }
 
 // digits rounds the shortest decimal form half away from zero.
@@ -147,29 +222,43 @@ func (f *numberFormat) digits(text string) []part {
 	if f.style == "percent" {
 		d.scale -= 2
 	}
-	if d.scale > f.maxFrac {
-		d, _ = d.rescale(f.maxFrac, "HALF_UP")
+	minFrac, maxFrac := f.minFrac, f.maxFrac
+	if f.maxSig > 0 {
+		for range 2 { // rounding 9.99 makes one digit more
+			whole := len(d.unscaled.String()) - d.scale // digits before the point
+			if d.unscaled.Sign() == 0 {
+				whole = 1
+			}
+			minFrac, maxFrac = max(f.minSig-whole, 0), f.maxSig-whole
+			if d.scale > maxFrac {
+				d, _ = d.rescale(maxFrac, "HALF_UP")
+			}
+		}
+		maxFrac = max(maxFrac, 0)
+	}
+	if d.scale > maxFrac {
+		d, _ = d.rescale(maxFrac, "HALF_UP")
 	}
 	if d.scale < 0 {
 		d, _ = d.rescale(0, "DOWN")
 	}
 	whole, frac, _ := strings.Cut(d.plain(), ".")
 	frac = strings.TrimRight(frac, "0")
-	if len(frac) < f.minFrac {
-		frac += strings.Repeat("0", f.minFrac-len(frac))
+	if len(frac) < minFrac {
+		frac += strings.Repeat("0", minFrac-len(frac))
 	}
 	if len(whole) < f.minInteger {
 		whole = strings.Repeat("0", f.minInteger-len(whole)) + whole
 	}
 	var out []part
-	if f.grouping {
+	if f.grouping != "false" && (f.grouping != "min2" || len(whole) > 4) {
 		for i := 0; i < len(whole); {
 			n := (len(whole) - i) % 3
 			if n == 0 {
 				n = 3
 			}
 			if i > 0 {
-				out = append(out, part{"group", ","})
+				out = append(out, part{"group", f.data.group})
 			}
 			out = append(out, part{"integer", whole[i : i+n]})
 			i += n
@@ -178,7 +267,7 @@ func (f *numberFormat) digits(text string) []part {
 		out = append(out, part{"integer", whole})
 	}
 	if frac != "" {
-		out = append(out, part{"decimal", "."}, part{"fraction", frac})
+		out = append(out, part{"decimal", f.data.decimal}, part{"fraction", frac})
 	}
 	return out
 }

@@ -87,7 +87,7 @@ func (s *session) capture() {
 	if n.names("JSON", "fetch", "safety", "Java") {
 		s.parser()
 	}
-	if n.names("URL", "URLSearchParams", "fetch", "safety") {
+	if n.names("URL", "URLSearchParams", "fetch", "safety", "Java") {
 		s.native.arrayValues, _ = s.callable(s.vm.NewArray().Prototype().Get("values"))
 	}
 }
@@ -116,7 +116,8 @@ func (s *session) ctor(name string) *goja.Object {
 // parser is JSON.parse.
 func (s *session) parser() callee {
 	if s.native.jsonParse == nil {
-		s.native.jsonParse, _ = s.callable(s.member(s.vm.GlobalObject(), "JSON").Get("parse"))
+		native, _ := s.callable(s.member(s.vm.GlobalObject(), "JSON").Get("parse"))
+		s.native.jsonParse = s.exactJSON(native)
 	}
 	return s.native.jsonParse
 }

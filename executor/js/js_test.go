@@ -92,7 +92,8 @@ func TestLanguage(t *testing.T) {
 		{"never settles", `await new Promise(() => {})`, `{}`, `JS_ERROR/never-settles: the code awaits a promise that nothing can settle any more`},
 		{"thrown", `throw new TypeError("no")`, `{}`, `JS_ERROR/TypeError: no`},
 		{"thrown string", `throw "x"`, `{}`, `JS_ERROR/non-error: the code threw "x"`},
-		{"eval", `return eval("1")`, `{}`, `JS_ERROR/EvalError: eval is not available: code made at run time could not be counted; write the function out`},
+		{"eval", `return (0, eval)("1")`, `{}`, `JS_ERROR/EvalError: eval is not available: code made at run time could not be counted; write the function out`},
+		{"direct eval", `return eval("1")`, `{}`, `JS_ERROR/SyntaxError: eval is not available: code made at run time could not be counted; write the function out`},
 		{"loop", `while (true) {}`, `{}`, `RESOURCE_LIMIT/statements: the code executed more than 500000 statements`},
 		{"stack", `const f = () => f() + 1; f()`, `{}`, `RESOURCE_LIMIT/stack: the calls nest deeper than 1000; look for a recursion without an end`},
 	} {

@@ -38,6 +38,9 @@ func library(name string) func() *goja.Program {
 var (
 	libRegexp   = library("regexp.js")
 	libMissing  = library("missing.js")
+	libFrom     = library("from.js")
+	libIterator = library("iterators.js")
+	libWeak     = library("weak.js")
 	libPromises = library("promises.js")
 	libClone    = library("clone.js")
 )
@@ -59,6 +62,8 @@ func (s *session) load(p *goja.Program, args ...goja.Value) goja.Value {
 // then every global is there.
 type needs struct {
 	regexp, missing, promises, parse, apply, locale bool
+	iterators, weak, collate, buffers               bool
+	from, typed, asyncIterator                      bool
 	guarded                                         []string // bulk methods
 	global                                          bool     // the global object may be used as a value
 	words                                           map[string]bool
@@ -129,12 +134,47 @@ func needsOf(source string, global bool) needs {
 		words:    wordsOf(source),
 		locale:   names("ocale", "getOwnProperty", "Reflect"),
 		regexp:   names("RegExp", "constructor", "structuredClone"),
-		missing:  names("from", "groupBy", "withResolvers", ".try", "asyncIterator", "ellFormed"),
+		missing:  names("fromAsync", "groupBy", "withResolvers", ".try", "ellFormed"),
 		promises: names("fetch", "crypto", "queueMicrotask"),
 		parse:    names("parse"),
 		apply:    names("apply", "Reflect"),
 		guarded:  mentioned(source),
+
+		from:          names("from") && names("Array"),
+		typed:         names("8Array", "16Array", "32Array", "64Array"),
+		asyncIterator: names("asyncIterator", "fromAsync"),
+
+		iterators: names("Iterator") || hasIterators(source) && names(iteratorHelpers...),
+		weak:      names("WeakRef", "FinalizationRegistry") || names("WeakMap", "WeakSet") && names("Symbol"),
+		collate:   names("localeCompare"),
+		buffers:   names(".transfer", ".detached", "resizable"),
 	}
+}
+
+// iteratorHelpers are the methods of iterators that the engine lacks.
+var iteratorHelpers = []string{".map", ".filter", ".take", ".drop", ".flatMap", ".reduce", ".toArray", ".forEach", ".some", ".every", ".find"}
+
+// hasIterators reports whether the text makes an iterator: by a generator, a
+// method that gives one, or its symbol. Object.keys and its kin give arrays.
+func hasIterators(source string) bool {
+	for _, n := range []string{"yield", "matchAll", "Symbol.iterator", "Iterator", ".take", ".drop", ".toArray"} {
+		if strings.Contains(source, n) {
+			return true
+		}
+	}
+	for _, n := range []string{".keys(", ".values(", ".entries("} {
+		for rest := source; ; {
+			before, after, ok := strings.Cut(rest, n)
+			if !ok {
+				break
+			}
+			if !strings.HasSuffix(before, "Object") {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
 }
 
 // prelude changes the engine's own world before the program sees it.
@@ -145,25 +185,40 @@ func (s *session) prelude() {
 			return nil
 		})
 	}
-	if s.prog.needs.regexp {
-		s.load(libRegexp(), s.vm.GlobalObject(), s.function("check", func(call goja.FunctionCall) goja.Value {
-			pattern := call.Argument(0).String()
-			if len(pattern) > maxPattern {
-				s.throwError("SyntaxError", "the regular expression is too long")
-			}
-			if msg := unsupportedPattern(pattern, call.Argument(1).String()); msg != "" {
-				s.throwError("SyntaxError", msg)
-			}
-			return goja.Undefined()
-		}))
+	if s.prog.needs.regexp || len(s.prog.patterns) > 0 {
+		s.regexps()
+	}
+	if s.prog.needs.asyncIterator {
+		s.asyncIterator()
+	}
+	if s.prog.needs.from {
+		s.load(libFrom(), s.vm.ToValue(maxBulk), s.vm.ToValue(s.prog.needs.typed))
 	}
 	if s.prog.needs.missing {
-		s.load(libMissing(), s.vm.ToValue(maxBulk))
+		s.load(libMissing())
+	}
+	if s.prog.needs.iterators {
+		s.load(libIterator(), s.vm.GlobalObject(), s.vm.ToValue(maxBulk))
+	}
+	if s.prog.needs.weak {
+		s.load(libWeak(), s.vm.GlobalObject())
+	}
+	if s.prog.needs.collate {
+		s.installCompare()
+	}
+	if s.prog.needs.buffers {
+		s.installTransfer()
 	}
 	if s.prog.needs.promises {
 		s.promises()
 	}
 	s.guards()
+}
+
+// asyncIterator adds the symbol that the engine lacks.
+func (s *session) asyncIterator() {
+	symbol := s.member(s.vm.GlobalObject(), "Symbol")
+	_ = symbol.DefineDataProperty("asyncIterator", goja.NewSymbol("Symbol.asyncIterator"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
 // refuseCode throws for what would run text as code.

@@ -1,42 +1,128 @@
 package js
 
 import (
+	"strings"
+
+	"github.com/dlclark/regexp2/v2"
+	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
+
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // maxPattern bounds the source of a regular expression made at run time.
 const maxPattern = 32 << 10
 
-// pattern checks the pattern of a literal and returns what the engine gets.
+// pattern gives the engine the form of a literal's pattern that it reads
+// right, and remembers what the author wrote.
 func (m *meter) pattern(e *ast.RegExpLiteral) string {
-	if msg := unsupportedPattern(e.Pattern, e.Flags); msg != "" {
+	out, msg := script.Pattern(e.Pattern, e.Flags)
+	if msg != "" {
 		m.fail(e.Idx, msg)
 	}
-	return e.Pattern
+	if out != e.Pattern {
+		if m.patterns == nil {
+			m.patterns = map[string]string{}
+		}
+		m.patterns[out] = e.Pattern
+	}
+	return out
 }
 
-// unsupportedPattern says what the engine would silently get wrong, or "".
-func unsupportedPattern(pattern, flags string) string {
-	unicode := false
-	for _, f := range flags {
-		switch f {
-		case 'u':
-			unicode = true
-		case 'v', 'd':
-			return "regular expressions with the flag " + string(f) + " are not supported"
+// regexps changes the class RegExp where a program makes expressions at run
+// time or has one that the engine gets in another form.
+func (s *session) regexps() {
+	s.load(libRegexp(), s.vm.GlobalObject(),
+		s.function("expand", func(call goja.FunctionCall) goja.Value {
+			source, flags := call.Argument(0).String(), call.Argument(1).String()
+			if len(source) > maxPattern {
+				s.throwError("SyntaxError", "the regular expression is too long")
+			}
+			out, msg := script.Pattern(source, flags)
+			if msg != "" {
+				s.throwError("SyntaxError", msg)
+			}
+			if out == source {
+				return call.Argument(0) // as it is, lone surrogates included
+			}
+			return s.vm.ToValue(out)
+		}),
+		s.function("author", func(call goja.FunctionCall) goja.Value {
+			if source, ok := s.prog.patterns[call.Argument(0).String()]; ok {
+				return s.vm.ToValue(source)
+			}
+			return call.Argument(0)
+		}),
+		s.function("indices", s.matchIndices))
+}
+
+// matchIndices finds where the groups of a match lie, for the flag d: the
+// arguments are the expanded pattern, the flags, the text and the place of the
+// match. The answer is a flat list of first, end and name, or undefined where
+// this matcher does not find the same.
+func (s *session) matchIndices(call goja.FunctionCall) goja.Value {
+	pattern, flags := call.Argument(0).String(), call.Argument(1).String()
+	opts := regexp2.ECMAScript
+	for flag, opt := range map[string]regexp2.RegexOptions{"m": regexp2.Multiline, "s": regexp2.Singleline, "i": regexp2.IgnoreCase, "u": regexp2.Unicode} {
+		if strings.Contains(flags, flag) {
+			opts |= opt
 		}
 	}
-	if !unicode {
-		return ""
+	re, err := regexp2.Compile(pattern, opts)
+	if err != nil {
+		return goja.Undefined()
 	}
-	for i := 0; i+1 < len(pattern); i++ {
-		if pattern[i] != '\\' {
+	units := utf16Units(call.Argument(2))
+	at := int(call.Argument(3).ToInteger())
+	runes, offsets := make([]rune, 0, len(units)), make([]int, 0, len(units)+1)
+	start := -1
+	for i := 0; i < len(units); {
+		if i == at {
+			start = len(runes)
+		}
+		offsets = append(offsets, i)
+		r, n := rune(units[i]), 1
+		if opts&regexp2.Unicode != 0 && i+1 < len(units) && r >= 0xD800 && r < 0xDC00 && units[i+1] >= 0xDC00 && units[i+1] < 0xE000 {
+			r, n = 0x10000+(r-0xD800)<<10+(rune(units[i+1])-0xDC00), 2
+		}
+		runes = append(runes, r)
+		i += n
+	}
+	offsets = append(offsets, len(units))
+	if at == len(units) {
+		start = len(runes)
+	}
+	if start < 0 {
+		return goja.Undefined()
+	}
+	m, err := re.FindRunesMatchStartingAt(runes, start)
+	if err != nil || m == nil || m.RuneIndex != start {
+		return goja.Undefined()
+	}
+	var out []any
+	for i, g := range m.Groups() {
+		name := ""
+		if i > 0 && (g.Name == "" || g.Name[0] < '0' || g.Name[0] > '9') {
+			name = g.Name
+		}
+		if len(g.Captures) == 0 {
+			out = append(out, -1, -1, name)
 			continue
 		}
-		if c := pattern[i+1]; c == 'p' || c == 'P' {
-			return `regular expressions with \p{..} are not supported; list the character ranges instead`
-		}
-		i++
+		out = append(out, offsets[g.RuneIndex], offsets[g.RuneIndex+g.RuneLength], name)
 	}
-	return ""
+	return s.vm.NewArray(out...)
+}
+
+// utf16Units reads a string as JavaScript counts it.
+func utf16Units(v goja.Value) []uint16 {
+	str, ok := v.ToString().(goja.String)
+	if !ok {
+		return nil
+	}
+	out := make([]uint16, str.Length())
+	for i := range out {
+		out[i] = str.CharAt(i)
+	}
+	return out
 }

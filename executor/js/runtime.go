@@ -2,6 +2,7 @@ package js
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,6 +56,7 @@ func (o Options) withDefaults() Options {
 type Runtime struct {
 	opts  Options
 	cache *lru.Cache[string, *program]
+	bare  bool // tests compare with code that is not instrumented
 	stuck atomic.Int64
 	zones sync.Map // time zones by name; only existing names enter
 
@@ -136,7 +138,7 @@ func (r *Runtime) Run(ctx context.Context, call worker.Call, broker worker.Broke
 		s.stop(&worker.Failure{Code: string(fault.Timeout), Reason: "deadline",
 			Message: "the call ran longer than its limit of " + limit.String()})
 	case <-ctx.Done():
-		s.stop(interrupted("cancelled", "the call was cancelled"))
+		s.stop(causeOf(ctx))
 	}
 	grace := time.NewTimer(Grace)
 	defer grace.Stop()
@@ -171,6 +173,16 @@ func (r *Runtime) leave(s *session) {
 	if s.finish() {
 		r.stuck.Add(-1)
 	}
+}
+
+// causeOf says as what a call ends whose context is over: as the failure that
+// its context was cancelled with, or as interrupted.
+func causeOf(ctx context.Context) *worker.Failure {
+	var f *worker.Failure
+	if errors.As(context.Cause(ctx), &f) {
+		return f
+	}
+	return interrupted("cancelled", "the call was cancelled")
 }
 
 func interrupted(reason, message string) *worker.Failure {

@@ -170,7 +170,7 @@ func (s *session) settle(promise *goja.Promise) ([]byte, *worker.Failure) {
 				return nil, f
 			}
 			if s.ctx.Err() != nil {
-				return nil, interrupted("cancelled", "the call was cancelled")
+				return nil, causeOf(s.ctx)
 			}
 			return nil, &worker.Failure{Code: string(fault.JSError), Reason: "never-settles", Name: "Error",
 				Message: "the code awaits a promise that nothing can settle any more"}

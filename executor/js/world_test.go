@@ -85,7 +85,7 @@ func TestCodeFromText(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct{ body, want string }{
-		{`try { Function("return 1") } catch (e) { return [e instanceof EvalError, e.name] }`, `[true,"EvalError"]`},
+		{`try { (0, Function)("return 1") } catch (e) { return [e instanceof EvalError, e.name] }`, `[true,"EvalError"]`},
 		{`const f = () => 0; return [f.constructor === Function, f instanceof Function, Function.name, Object.getPrototypeOf(f) === Function.prototype]`, `[true,true,"Function",true]`},
 	} {
 		if got := outcome(run(t, tc.body, `{}`)); got != tc.want {

@@ -69,6 +69,10 @@ type Failure struct {
 	Column  int    `json:"column"`
 }
 
+// Error makes a Failure the cause of a context (context.CancelCauseFunc), so
+// that whoever ends a call says as what.
+func (f *Failure) Error() string { return f.Code + "/" + f.Reason + ": " + f.Message }
+
 // LogLine is one console call.
 type LogLine struct {
 	Level string `json:"level"` // log, info, warn, error, debug
@@ -116,6 +120,16 @@ const (
 	OpFSFind      Op = "fs.find"
 	OpFSWorkspace Op = "fs.workspace"
 	OpFSReadRoots Op = "fs.readRoots"
+
+	OpFSReadBytes     Op = "fs.readBytes"
+	OpFSWriteBytes    Op = "fs.writeBytes"
+	OpFSAppendText    Op = "fs.appendText"
+	OpFSEditText      Op = "fs.editText"
+	OpFSCopy          Op = "fs.copy"
+	OpFSMove          Op = "fs.move"
+	OpFSDelete        Op = "fs.delete"
+	OpFSDeleteDir     Op = "fs.deleteDir"
+	OpFSSearchInFiles Op = "fs.searchInFiles"
 )
 
 // BrokerRequest asks the parent for one effect. Args is a JSON array of the
@@ -144,6 +158,6 @@ type Isolation struct {
 	Namespaces []string `json:"namespaces"`
 	Landlock   *int     `json:"landlock"` // ABI in force
 	Seccomp    *bool    `json:"seccomp"`
-	Memory     *string  `json:"memory"` // rlimit, job, none
+	Memory     *string  `json:"memory"` // rlimit, job, watched, none
 	Cgroup     *bool    `json:"cgroup"`
 }

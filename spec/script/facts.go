@@ -1,7 +1,8 @@
 // Package script reads the JavaScript of a tool without running it: whether
 // it parses, which helper groups it uses, whether it refers to Java.
 //
-// Only package spec imports it. The code is hostile: the parser it calls
+// It also decides what the language of tools is: package executor/js parses by
+// it, so that what a check accepts is what runs. The code is hostile: the parser it calls
 // recurses on every bracket and would end the whole process on a stack
 // overflow, reads files that a sourceMappingURL comment names, and parses
 // arrow parameters twice. So the size is capped, source maps are off, and a
@@ -63,8 +64,10 @@ func collect(body ast.Node) Facts {
 
 // walker visits every expression once and notes the globals it names.
 type walker struct {
-	seen map[string]bool
-	java bool
+	seen      map[string]bool
+	java      bool
+	visit     func(ast.Expression) // when set, sees each expression
+	visitStmt func(ast.Statement)
 
 	depth, deepest int
 }

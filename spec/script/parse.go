@@ -72,12 +72,19 @@ func parse(code string) (prog *ast.Program, body *ast.BlockStatement, problem *P
 			problem = &Problem{1, 1, "code-syntax", "the code confuses the parser; simplify it"}
 		}
 	}()
-	prog, err := parser.ParseFile(nil, "", prefix+code+suffix, 0, parser.WithDisableSourceMaps)
+	tree, err := ParseTree("", prefix, code, suffix)
 	if err != nil {
 		return nil, nil, syntaxProblem(code, err)
 	}
-	if body = wrapped(prog, len(code)); body == nil {
+	fn := wrapped(tree, len(code))
+	if fn == nil {
 		return nil, nil, &Problem{1, 1, "code-syntax", "the code closes a brace that it did not open"}
+	}
+	prog, body = tree.Program, fn.Body
+	if refused := Refuse(tree, fn); len(refused) > 0 {
+		p := refused[0]
+		p.Line = max(p.Line-1, 1)
+		return nil, nil, &p
 	}
 	return prog, body, nil
 }
@@ -85,7 +92,8 @@ func parse(code string) (prog *ast.Program, body *ast.BlockStatement, problem *P
 // wrapped gives the body of the wrapper, provided that the whole program is
 // exactly the one function that the wrapper opens, closed by the wrapper's own
 // brace. Code such as "}, function(){" has another shape.
-func wrapped(prog *ast.Program, codeLen int) *ast.BlockStatement {
+func wrapped(tree *Tree, codeLen int) *ast.FunctionLiteral {
+	prog := tree.Program
 	if len(prog.Body) != 1 {
 		return nil
 	}
@@ -98,10 +106,10 @@ func wrapped(prog *ast.Program, codeLen int) *ast.BlockStatement {
 		return nil
 	}
 	// Indexes of the parser are 1-based offsets.
-	if fn.Body.RightBrace != file.Idx(len(prefix)+codeLen+1+1) {
+	if !tree.Lowered && fn.Body.RightBrace != file.Idx(len(prefix)+codeLen+1+1) {
 		return nil
 	}
-	return fn.Body
+	return fn
 }
 
 // depth is that of the deepest expression or statement below body.
@@ -157,7 +165,7 @@ func compile(prog *ast.Program) (problem *Problem) {
 			p.Message = hint(ce.Message)
 			if ce.File != nil {
 				pos := ce.File.Position(ce.Offset)
-				p.Line, p.Column = max(pos.Line-1, 1), max(pos.Column, 1)
+				p.Line, p.Column = max(pos.Line-1, 1), max(Column(ce.File, pos), 1)
 			}
 		}
 		return p

@@ -34,7 +34,7 @@ func TestFacts(t *testing.T) {
 		"default value":      {"const f = (a = fetch) => a; function g({b = Java}) {} return f", Facts{Helpers: []string{HTTP}, JavaInterop: true}},
 		"class":              {"class A { static x = btoa('a'); #p = 1; m() { return this.#p in crypto } static { fetch } } return A", Facts{Helpers: []string{Crypto, Encoding, HTTP}}},
 		"every statement": {"a: for (var i = 0, j = fetch; i < 1; i++) { continue a } for (let k in crypto) break\n" +
-			"for (const x of [atob]) ; do { ; } while (0); with (safety.fs) { } throw new Error(Java), void 0", Facts{Helpers: []string{Crypto, Encoding, FS, HTTP}, JavaInterop: true}},
+			"for (const x of [atob]) ; do { ; } while (0); { safety.fs } throw new Error(Java), void 0", Facts{Helpers: []string{Crypto, Encoding, FS, HTTP}, JavaInterop: true}},
 		"generator": {"function* g() { yield* fetch; yield Java } return g", Facts{Helpers: []string{HTTP}, JavaInterop: true}},
 	}
 	for name, tt := range tests {
@@ -60,27 +60,52 @@ func TestProblems(t *testing.T) {
 		reason    string
 		line, col int
 	}{
-		"syntax":                  {"let a = 1\nlet b = ;\n", "code-syntax", 2, 9},
-		"not closed":              {"if (a) {\n  return 1", "code-syntax", 2, 11},
-		"open comment":            {"return 1 /*", "code-syntax", 1, 12},
-		"declared twice":          {"let a = 1\nlet a = 2", "code-syntax", 2, 5},
-		"escapes the wrapper":     {"}); (async function(){", "code-syntax", 1, 1},
-		"escapes into a sequence": {"}, async function(){", "code-syntax", 1, 1},
-		"closes and comments":     {"}) //", "code-syntax", 1, 6},
-		"async generator":         {"async function* g() {}", "code-syntax", 1, 1},
-		"deep parentheses":        {many("(", 500) + "1" + many(")", 500), "code-too-deep", 1, 202},
-		"deep blocks":             {"\n" + many("{\n", 300) + many("}", 300), "code-too-deep", 202, 2},
-		"deep templates":          {many("`${", 300) + many("}`", 300), "code-too-deep", 1, 604},
-		"arrow chain":             {"return " + many("a=>", 300) + "1", "code-too-deep", 1, 611},
-		"arrow chain, lines":      {many("a =>\n", 300) + "1", "code-too-deep", 201, 5},
-		"arrow defaults":          {many("(a=", 60) + "1" + many(")=>1", 60), "code-too-deep", 1, 0},
-		"labels":                  {many("a:", 300) + ";", "code-too-deep", 1, 103},
-		"nested ifs":              {many("if(a)", 2000) + ";", "code-too-deep", 1, 0},
-		"closers in text":         {many("(')'+", 300) + "1" + many(")", 300), "code-too-deep", 1, 0},
-		"closers in a regex":      {many("(/\\)]/+", 300) + "1" + many(")", 300), "code-too-deep", 1, 0},
-		"closers in comments":     {many("(/*)*/", 300) + "1" + many(")", 300), "code-too-deep", 1, 0},
-		"too many brackets":       {many("[],", maxOpeners+1), "code-too-deep", 1, 1},
-		"too large":               {many(" ", MaxBytes+1), "code-too-large", 1, 1},
+		"syntax":                   {"let a = 1\nlet b = ;\n", "code-syntax", 2, 9},
+		"not closed":               {"if (a) {\n  return 1", "code-syntax", 2, 11},
+		"open comment":             {"return 1 /*", "code-syntax", 1, 12},
+		"declared twice":           {"let a = 1\nlet a = 2", "code-syntax", 2, 5},
+		"escapes the wrapper":      {"}); (async function(){", "code-syntax", 1, 1},
+		"escapes into a sequence":  {"}, async function(){", "code-syntax", 1, 1},
+		"closes and comments":      {"}) //", "code-syntax", 1, 6},
+		"import":                   {"1\nimport x from 'y'", "code-syntax", 2, 1},
+		"dynamic import":           {"return import('y')", "code-syntax", 1, 8},
+		"for await, unfinished":    {"for await (const x of [1]) {\n +; }", "code-syntax", 2, 3},
+		"escapes when rewritten":   {"for await (const x of []); }, async function(){", "code-syntax", 1, 1},
+		"second function":          {"async function* g() {} }); (async function(){", "code-syntax", 1, 1},
+		"declares in front":        {"async function* g() {} }); var __x = 1; (async function(){", "code-syntax", 1, 1},
+		"html comment":             {"let a = 1, b = 1\nreturn a <!--b", "code-syntax", 2, 10},
+		"html comment, rewritten":  {"for await (const a of []) a <!--b\n", "code-syntax", 1, 0},
+		"html comment, closing":    {"for await (const a of []) ;\n--> b\n", "code-syntax", 2, 0},
+		"with":                     {"with (Math) { }", "code-syntax", 1, 1},
+		"eval":                     {"\n  eval('1')", "code-syntax", 2, 3},
+		"Function":                 {"new Function('1')", "code-syntax", 1, 5},
+		"absent global":            {"const a = new SharedArrayBuffer(1)", "code-syntax", 1, 15},
+		"absent, rewritten":        {"async function* g() {\n  yield 1;\n  new SharedArrayBuffer(1) }", "code-syntax", 3, 0},
+		"buffer that grows":        {"new ArrayBuffer(1, { maxByteLength: 2 })", "code-syntax", 1, 5},
+		"property":                 {"return /\\p{Nope}/u", "code-syntax", 1, 8},
+		"property, constructor":    {"return new RegExp('\\\\p{Nope}', 'u')", "code-syntax", 1, 12},
+		"modifiers":                {"return /(?i:a)/", "code-syntax", 1, 8},
+		"atomic group":             {"return /(?>a)/", "code-syntax", 1, 8},
+		"balancing group":          {"return /(?<a-b>a)/", "code-syntax", 1, 8},
+		"flags u and v":            {"return /a/uv", "code-syntax", 1, 0},
+		"pattern too large":        {"return /[" + many("\\p{L}", 500) + "]/u", "code-syntax", 1, 8},
+		"too many patterns":        {"return [" + many("/\\p{L}/u,", 4000) + "]", "code-syntax", 1, 0},
+		"too long to be rewritten": {"async function* g() {}; return 1" + many(",1", 20000), "code-syntax", 1, 1},
+		"decorator":                {"@a class B {}", "code-syntax", 1, 1},
+		"using":                    {"using a = b", "code-syntax", 1, 0},
+		"deep parentheses":         {many("(", 500) + "1" + many(")", 500), "code-too-deep", 1, 202},
+		"deep blocks":              {"\n" + many("{\n", 300) + many("}", 300), "code-too-deep", 202, 2},
+		"deep templates":           {many("`${", 300) + many("}`", 300), "code-too-deep", 1, 604},
+		"arrow chain":              {"return " + many("a=>", 300) + "1", "code-too-deep", 1, 611},
+		"arrow chain, lines":       {many("a =>\n", 300) + "1", "code-too-deep", 201, 5},
+		"arrow defaults":           {many("(a=", 60) + "1" + many(")=>1", 60), "code-too-deep", 1, 0},
+		"labels":                   {many("a:", 300) + ";", "code-too-deep", 1, 103},
+		"nested ifs":               {many("if(a)", 2000) + ";", "code-too-deep", 1, 0},
+		"closers in text":          {many("(')'+", 300) + "1" + many(")", 300), "code-too-deep", 1, 0},
+		"closers in a regex":       {many("(/\\)]/+", 300) + "1" + many(")", 300), "code-too-deep", 1, 0},
+		"closers in comments":      {many("(/*)*/", 300) + "1" + many(")", 300), "code-too-deep", 1, 0},
+		"too many brackets":        {many("[],", maxOpeners+1), "code-too-deep", 1, 1},
+		"too large":                {many(" ", MaxBytes+1), "code-too-large", 1, 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,6 +117,22 @@ func TestProblems(t *testing.T) {
 				t.Errorf("column = %d, want %d: %s", got[0].Column, tt.col, got[0].Message)
 			}
 		})
+	}
+}
+
+// What the code declares itself, or asks for, is not refused.
+func TestOwnNames(t *testing.T) {
+	for _, code := range []string{
+		"const Atomics = 1; return Atomics", "function eval() {} return eval(1)", "return (Temporal => Temporal)(1)",
+		"try {} catch (Atomics) { Atomics }", "for (const Atomics of []) Atomics", "const { a: Atomics } = {}; return Atomics",
+		"if (typeof WebAssembly !== 'undefined') WebAssembly.x", "return x => x instanceof Function", "return { Atomics: 1 }.Atomics",
+		"class Temporal {} return Temporal", "async function* g() { yield /x/dv }", "for await (const x of []) ;",
+		"return f.call(Function.prototype)", "return a.eval(1)", "'<!--'; return `-->`", "return /<!--/.test(x)",
+		"const F = class { async *[Symbol.asyncIterator]() { yield* this } }", "let __await = 1; for (const x of []) __await",
+	} {
+		if got := Check(code); len(got) > 0 {
+			t.Errorf("%s: %+v", code, got)
+		}
 	}
 }
 

@@ -41,6 +41,9 @@ func (w *walker) node(n ast.Node) {
 func (w *walker) statement(s ast.Statement) {
 	w.enter()
 	defer w.leave()
+	if w.visitStmt != nil && s != nil {
+		w.visitStmt(s)
+	}
 	switch s := s.(type) {
 	case *ast.BlockStatement:
 		if s != nil {
@@ -115,6 +118,9 @@ func (w *walker) statements(list []ast.Statement) {
 func (w *walker) expr(e ast.Expression) {
 	w.enter()
 	defer w.leave()
+	if w.visit != nil && e != nil {
+		w.visit(e)
+	}
 	switch e := e.(type) {
 	case *ast.Identifier:
 		if e != nil {
@@ -218,6 +224,9 @@ func (w *walker) function(f *ast.FunctionLiteral) {
 	if f == nil {
 		return
 	}
+	if w.visit != nil {
+		w.visit(f)
+	}
 	w.params(f.ParameterList)
 	w.statement(f.Body)
 }
@@ -225,6 +234,9 @@ func (w *walker) function(f *ast.FunctionLiteral) {
 func (w *walker) class(c *ast.ClassLiteral) {
 	if c == nil {
 		return
+	}
+	if w.visit != nil {
+		w.visit(c)
 	}
 	w.expr(c.SuperClass)
 	for _, el := range c.Body {

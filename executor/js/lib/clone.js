@@ -50,5 +50,8 @@
     for (const k of keys(value)) define(out, k, { value: clone(value[k], seen), writable: true, enumerable: true, configurable: true });
     return out;
   }
-  return function structuredClone(value) { return clone(value, new MapCtor()); };
+  return function structuredClone(value, options) {
+    if (options !== undefined && options !== null && options.transfer !== undefined && options.transfer.length > 0) cloneError("what is to be transferred");
+    return clone(value, new MapCtor());
+  };
 })

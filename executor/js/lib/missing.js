@@ -1,40 +1,15 @@
-// Loaded for programs that name one of these: built-ins that the engine lacks
-// or gets wrong. It is not charged.
-(function (MAX) {
+// Loaded for programs that name one of these: built-ins that the engine lacks.
+// It is not charged.
+(function () {
   "use strict";
   const defineProperty = Object.defineProperty;
   const define = (obj, key, value) =>
     defineProperty(obj, key, { value, writable: true, enumerable: false, configurable: true });
   const apply = Reflect.apply;
-  const method = (obj, fns) => { for (const key of Object.keys(fns)) define(obj, key, fns[key]); };
   const lacking = (obj, fns) => { for (const key of Object.keys(fns)) if (!(key in obj)) define(obj, key, fns[key]); };
-  const put = (obj, key, value) => defineProperty(obj, key, { value, writable: true, enumerable: true, configurable: true });
   const need = (f) => { if (typeof f !== "function") throw new TypeError(String(f) + " is not a function"); };
 
-  const arrayFrom = Array.from;
-  const ArrayCtor = Array;
   const iteratorKey = Symbol.iterator;
-  method(Array, {
-    from(items, mapFn, self) {
-      if (mapFn === undefined || items === null || items === undefined || items[iteratorKey] != null) {
-        if (items !== null && typeof items === "object" && items[iteratorKey] == null && items.length > MAX) throw new RangeError("Array.from: the length is too large");
-        return apply(arrayFrom, this, mapFn === undefined ? [items] : [items, mapFn, self]);
-      }
-      need(mapFn);
-      const n = items.length > 0 ? Math.floor(items.length) : 0;
-      if (n > MAX) throw new RangeError("Array.from: the length is too large");
-      const out = typeof this === "function" && this !== ArrayCtor ? new this(n) : [];
-      for (let i = 0; i < n; i++) put(out, i, apply(mapFn, self, [items[i], i]));
-      out.length = n;
-      return out;
-    },
-  });
-  const Typed = Object.getPrototypeOf(Uint8Array);
-  const typedFrom = Typed.from;
-  method(Typed, {
-    from(source, ...rest) { return apply(typedFrom, this, [typeof source === "string" ? arrayFrom(source) : source, ...rest]); },
-  });
-
   const group = (items, key, add) => {
     if (items === null || items === undefined) throw new TypeError("groupBy needs something to iterate");
     need(key);
@@ -64,7 +39,6 @@
     },
     try(fn, ...args) { return new this((resolve) => resolve(fn(...args))); },
   });
-  lacking(Symbol, { asyncIterator: Symbol("Symbol.asyncIterator") });
   const asyncKey = Symbol.asyncIterator;
   lacking(Array, {
     async fromAsync(items, mapFn, self) {

@@ -1,31 +1,136 @@
-// Loaded for programs that can make regular expressions at run time: patterns
-// that the engine would silently get wrong are refused.
-(function (global, checkPattern) {
+// Loaded for programs that can make regular expressions at run time, or have
+// one that the engine gets in another form than the author wrote. The patterns
+// of both are expanded or refused, never silently read as something else; the
+// flags d and v, which the engine lacks, are put on top.
+(function (global, expand, author, indices) {
   "use strict";
   const defineProperty = Object.defineProperty;
   const define = (obj, key, value) =>
     defineProperty(obj, key, { value, writable: true, enumerable: false, configurable: true });
-  const NativeRegExp = RegExp;
+  const NativeRegExp = RegExp, proto = RegExp.prototype;
+  const construct = Reflect.construct, apply = Reflect.apply;
+  const getter = (key) => Object.getOwnPropertyDescriptor(proto, key).get;
+  const nativeSource = getter("source"), nativeFlags = getter("flags"), nativeExec = proto.exec;
   const isObject = (x) => x !== null && typeof x === "object";
-  const construct = Reflect.construct;
-  const check = (pattern, flags) => {
-    if (isObject(pattern) && pattern instanceof NativeRegExp) {
+  const isRegExp = (x) => isObject(x) && x instanceof NativeRegExp;
+  // What the engine does not know about an object: flags d and v, and the
+  // source of one with v. Methods are taken so that no code replaces them.
+  const more = new WeakMap(), get = WeakMap.prototype.get, set = WeakMap.prototype.set;
+  const extra = (re) => (isObject(re) ? apply(get, more, [re]) : undefined);
+  const has = (text, c) => apply(String.prototype.includes, text, [c]);
+  const replace = String.prototype.replace;
+  const without = (text, c) => apply(replace, text, [c, ""]);
+  let installed = false;
+
+  // The flags d and v change the class for the whole program, and slow it
+  // down, so that happens when the first such expression is made.
+  const install = () => {
+    if (installed) return;
+    installed = true;
+    const flag = (key, letter) => defineProperty(proto, key, { get() { const m = extra(this); return m !== undefined && has(m.flags, letter); }, configurable: true });
+    flag("hasIndices", "d");
+    flag("unicodeSets", "v");
+    const nativeUnicode = getter("unicode");
+    defineProperty(proto, "unicode", { get() { const m = extra(this); return m !== undefined && has(m.flags, "v") ? false : apply(nativeUnicode, this, []); }, configurable: true });
+    defineProperty(proto, "flags", {
+      get() {
+        const m = extra(this);
+        if (m === undefined) return apply(nativeFlags, this, []);
+        let out = has(m.flags, "d") ? "d" : "";
+        for (const [key, c] of [["global", "g"], ["ignoreCase", "i"], ["multiline", "m"], ["dotAll", "s"], ["unicode", "u"], ["unicodeSets", "v"], ["sticky", "y"]]) if (this[key]) out += c;
+        return out;
+      }, configurable: true,
+    });
+    define(proto, "exec", function exec(text) {
+      text = String(text);
+      const match = apply(nativeExec, this, [text]);
+      const m = extra(this);
+      if (match === null || m === undefined || !has(m.flags, "d")) return match;
+      const found = indices(m.pattern, m.native, text, match.index);
+      const list = [];
+      const at = (i) => (found[3 * i] < 0 ? undefined : [found[3 * i], found[3 * i + 1]]);
+      if (found === undefined || found.length !== match.length * 3 || found[1] - found[0] !== match[0].length) throw new SyntaxError("the flag d is not supported for this regular expression");
+      for (let i = 0; i < match.length; i++) defineProperty(list, i, { value: at(i), writable: true, enumerable: true, configurable: true });
+      list.groups = undefined;
+      if (match.groups !== undefined) {
+        list.groups = { __proto__: null };
+        for (let i = 1; i < match.length; i++) { const name = found[3 * i + 2]; if (name !== "") list.groups[name] = at(i); }
+      }
+      match.indices = list;
+      return match;
+    });
+  };
+  // shown is a pattern as it stands between slashes.
+  const shown = (pattern) => {
+    let out = "";
+    for (let i = 0; i < pattern.length; i++) {
+      const c = pattern[i];
+      if (c === "\\" && i + 1 < pattern.length) out += c + pattern[++i];
+      else if (c === "/") out += "\\/";
+      else if (c === "\n") out += "\\n";
+      else if (c === "\r") out += "\\r";
+      else out += c;
+    }
+    return out === "" ? "(?:)" : out;
+  };
+  const make = (pattern, flags, target) => {
+    if (isRegExp(pattern)) {
       flags = flags === undefined ? pattern.flags : flags;
       pattern = pattern.source;
-    }
-    pattern = pattern === undefined ? "" : String(pattern);
+    } else if (pattern === undefined) pattern = "";
+    pattern = String(pattern);
     flags = flags === undefined ? "" : String(flags);
-    checkPattern(pattern, flags);
-    return [pattern, flags];
+    const expanded = expand(pattern, flags);
+    const plain = !has(flags, "d") && !has(flags, "v");
+    if (plain && expanded === pattern && !has(pattern, "/")) return construct(NativeRegExp, [expanded, flags], target);
+    let native = without(flags, "d");
+    if (has(native, "v")) native = without(native, "v") + "u";
+    const re = construct(NativeRegExp, [expanded, native], target);
+    if (!plain) install();
+    apply(set, more, [re, { flags, native, source: shown(pattern), pattern: expanded }]);
+    return re;
   };
   function Guarded(pattern, flags) {
-    if (new.target === undefined && flags === undefined && isObject(pattern) && pattern instanceof NativeRegExp && pattern.constructor === Guarded) return pattern;
-    return construct(NativeRegExp, check(pattern, flags), new.target === undefined || new.target === Guarded ? NativeRegExp : new.target);
+    if (new.target === undefined && flags === undefined && isRegExp(pattern) && pattern.constructor === Guarded) return pattern;
+    return make(pattern, flags, new.target === undefined || new.target === Guarded ? NativeRegExp : new.target);
   }
   defineProperty(Guarded, "name", { value: "RegExp" });
-  defineProperty(Guarded, "prototype", { value: NativeRegExp.prototype, writable: false });
+  defineProperty(Guarded, "prototype", { value: proto, writable: false });
   // The engine splits fast only while the species is its own constructor.
   defineProperty(Guarded, Symbol.species, { get() { return this === Guarded ? NativeRegExp : this; }, configurable: true });
   define(global, "RegExp", Guarded);
-  define(NativeRegExp.prototype, "constructor", Guarded);
+  define(proto, "constructor", Guarded);
+  defineProperty(proto, "source", {
+    get() {
+      const m = extra(this), source = apply(nativeSource, this, []);
+      return m !== undefined ? m.source : author(source);
+    }, configurable: true,
+  });
+  define(proto, "toString", function toString() {
+    if (!isObject(this)) throw new TypeError("RegExp.prototype.toString called on something that is no object");
+    return "/" + this.source + "/" + this.flags;
+  });
+  // It would change an expression behind our back.
+  define(proto, "compile", function compile(pattern, flags) {
+    if (!isRegExp(this)) throw new TypeError("RegExp.prototype.compile called on something that is no regular expression");
+    throw new SyntaxError("RegExp.prototype.compile is not supported; make a new expression");
+  });
+  define(Guarded, "escape", function escape(text) {
+    if (typeof text !== "string") throw new TypeError("RegExp.escape needs a string");
+    let out = "";
+    const hex = (n, width) => { n = n.toString(16); while (n.length < width) n = "0" + n; return n; };
+    for (let i = 0; i < text.length; i++) {
+      const c = text[i], n = text.charCodeAt(i), word = n >= 48 && n <= 57 || n >= 65 && n <= 90 || n >= 97 && n <= 122;
+      if (i === 0 && word) out += "\\x" + hex(n, 2);
+      else if (has("^$\\.*+?()[]{}|/", c)) out += "\\" + c;
+      else if (n >= 9 && n <= 13) out += "\\" + "tnvfr"[n - 9];
+      else if (has(",-=<>#&!%:;@~'`\"", c) || n === 32 || n === 160) out += "\\x" + hex(n, 2);
+      else if (n === 0xFEFF || n === 0x2028 || n === 0x2029 || n === 0x1680 || n >= 0x2000 && n <= 0x200A || n === 0x202F || n === 0x205F || n === 0x3000) out += "\\u" + hex(n, 4);
+      else if (n >= 0xD800 && n <= 0xDFFF) {
+        const d = i + 1 < text.length ? text.charCodeAt(i + 1) : 0;
+        if (n < 0xDC00 && d >= 0xDC00 && d <= 0xDFFF) { out += c + text[++i]; } else out += "\\u" + hex(n, 4);
+      } else out += c;
+    }
+    return out;
+  });
 })

@@ -1,0 +1,109 @@
+package js
+
+import (
+	"github.com/dop251/goja"
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+)
+
+// installCompare gives localeCompare its locales and options, which the engine
+// ignores. Without them its own method is right, and faster.
+func (s *session) installCompare() {
+	proto := s.vm.ToValue("").ToObject(s.vm).Prototype()
+	native, _ := s.callable(proto.Get("localeCompare"))
+	collators := map[string]*collate.Collator{}
+	s.hiddenMethod(proto, "localeCompare", func(call goja.FunctionCall) goja.Value {
+		locales, options := call.Argument(1), call.Argument(2)
+		if goja.IsUndefined(locales) && goja.IsUndefined(options) {
+			return native(call.This, call.Arguments...)
+		}
+		if goja.IsUndefined(call.This) || goja.IsNull(call.This) {
+			s.throwError("TypeError", "localeCompare was called on "+call.This.String())
+		}
+		a, b := call.This.String(), call.Argument(0).String()
+		if len(a) > maxBulk/16 || len(b) > maxBulk/16 {
+			s.throwError("RangeError", "localeCompare: the text is too long")
+		}
+		tag, key := s.collationLocale(locales)
+		opts, more := s.collationOptions(options)
+		key += more
+		c := collators[key]
+		if c == nil {
+			c = collate.New(tag, opts...)
+			if len(collators) < 32 {
+				collators[key] = c
+			}
+		}
+		return s.vm.ToValue(c.CompareString(a, b))
+	})
+}
+
+// collationLocale reads the first locale of an argument.
+func (s *session) collationLocale(v goja.Value) (language.Tag, string) {
+	if goja.IsUndefined(v) {
+		return language.AmericanEnglish, "en-US"
+	}
+	if obj, ok := v.(*goja.Object); ok {
+		if lengthOf(obj) == 0 {
+			return language.AmericanEnglish, "en-US"
+		}
+		v = orUndefined(obj.Get("0"))
+	}
+	name, ok := text(v)
+	if !ok {
+		s.throwError("TypeError", "a locale must be a string")
+	}
+	tag, err := language.Parse(name)
+	if err != nil {
+		s.throwError("RangeError", "Incorrect locale information provided")
+	}
+	if _, _, confidence := collationMatcher.Match(tag); confidence < language.High {
+		s.throwError("RangeError", "the locale "+clip(name, 40)+" is not supported for comparing")
+	}
+	return tag, name
+}
+
+var collationMatcher = language.NewMatcher(collate.Supported())
+
+// collationOptions reads the third argument; what it asks for and is not there
+// is an error, so that no text is sorted in another way than was asked.
+func (s *session) collationOptions(v goja.Value) (opts []collate.Option, key string) {
+	if goja.IsUndefined(v) {
+		return nil, ""
+	}
+	obj := v.ToObject(s.vm)
+	option := func(name string, known ...string) string {
+		o := orUndefined(obj.Get(name))
+		if goja.IsUndefined(o) {
+			return ""
+		}
+		value := o.String()
+		for _, k := range known {
+			if k == value {
+				return value
+			}
+		}
+		s.throwError("RangeError", "localeCompare: the value "+clip(value, 40)+" of the option "+name+" is not supported")
+		return ""
+	}
+	option("usage", "sort", "search")
+	option("localeMatcher", "lookup", "best fit")
+	option("caseFirst", "false")
+	option("collation", "default")
+	option("ignorePunctuation", "false")
+	if numeric := orUndefined(obj.Get("numeric")); !goja.IsUndefined(numeric) && numeric.ToBoolean() {
+		opts, key = append(opts, collate.Numeric), "/numeric"
+	}
+	switch sensitivity := option("sensitivity", "base", "accent", "case", "variant"); sensitivity {
+	case "base":
+		opts = append(opts, collate.IgnoreCase, collate.IgnoreDiacritics)
+		key += "/base"
+	case "accent":
+		opts = append(opts, collate.IgnoreCase)
+		key += "/accent"
+	case "case":
+		opts = append(opts, collate.IgnoreDiacritics)
+		key += "/case"
+	}
+	return opts, key
+}

@@ -1,0 +1,3 @@
+(function (object, key, value) {
+  return { ...object, [key]: value };
+})

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package process
+
+import "io"
+
+func lockedHook(string, io.ReadWriter) {}

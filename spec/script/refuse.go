@@ -1,0 +1,196 @@
+package script
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+)
+
+// lacking are the globals of the language that this runtime does not have. A
+// program that names one and neither declares the name itself nor asks with
+// typeof whether it is there would fail when it comes to the line; it is
+// refused as a whole instead.
+var lacking = map[string]string{
+	"SharedArrayBuffer":    "there are no threads to share with; use ArrayBuffer",
+	"Atomics":              "there are no threads to share with; use plain assignments",
+	"WebAssembly":          "write the function in JavaScript",
+	"Float16Array":         "use Float32Array",
+	"Temporal":             "use Date and Intl.DateTimeFormat",
+	"DisposableStack":      "use try and finally",
+	"AsyncDisposableStack": "use try and finally",
+}
+
+// Lacking are the names of the globals that a program is refused for.
+func Lacking() []string {
+	out := make([]string, 0, len(lacking))
+	for n := range lacking {
+		out = append(out, n)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Refuse lists what parses and would not run as the language demands, in the
+// order of the text. Lines and columns are those of the whole text that was
+// parsed. fn is the function around the code.
+func Refuse(t *Tree, fn *ast.FunctionLiteral) []Problem {
+	r := &refusal{tree: t, declared: map[string]bool{}}
+	w := &walker{seen: map[string]bool{}, visit: r.expr, visitStmt: r.stmt}
+	w.function(fn)
+	for _, ref := range r.named {
+		if !r.declared[ref.name] {
+			r.add(ref.at, ref.message)
+		}
+	}
+	sort.SliceStable(r.found, func(i, j int) bool {
+		a, b := r.found[i], r.found[j]
+		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
+	})
+	return r.found
+}
+
+type reference struct {
+	name, message string
+	at            file.Idx
+}
+
+type refusal struct {
+	tree     *Tree
+	declared map[string]bool // bound by the code, or asked for with typeof
+	named    []reference
+	found    []Problem
+	expanded int // bytes of all expressions
+}
+
+func (r *refusal) add(at file.Idx, message string) {
+	pos := r.tree.Program.File.Position(int(at) - 1)
+	r.found = append(r.found, Problem{pos.Line, Column(r.tree.Program.File, pos), "code-syntax", message})
+}
+
+func (r *refusal) declare(e ast.Expression) {
+	switch e := e.(type) {
+	case *ast.Identifier:
+		if e != nil {
+			r.declared[e.Name.String()] = true
+		}
+	case *ast.Binding:
+		r.declare(e.Target)
+	case *ast.AssignExpression:
+		r.declare(e.Left)
+	case *ast.ArrayPattern:
+		for _, el := range e.Elements {
+			r.declare(el)
+		}
+		r.declare(e.Rest)
+	case *ast.ObjectPattern:
+		for _, p := range e.Properties {
+			switch p := p.(type) {
+			case *ast.PropertyShort:
+				r.declared[p.Name.Name.String()] = true
+			case *ast.PropertyKeyed:
+				r.declare(p.Value)
+			}
+		}
+		r.declare(e.Rest)
+	}
+}
+
+func (r *refusal) stmt(s ast.Statement) {
+	var into ast.ForInto
+	switch s := s.(type) {
+	case *ast.WithStatement:
+		r.add(s.With, "with statements are not supported; name the object instead")
+	case *ast.TryStatement:
+		if s.Catch != nil && s.Catch.Parameter != nil {
+			r.declare(s.Catch.Parameter)
+		}
+	case *ast.ForInStatement:
+		into = s.Into
+	case *ast.ForOfStatement:
+		into = s.Into
+	}
+	if d, ok := into.(*ast.ForDeclaration); ok {
+		r.declare(d.Target)
+	}
+}
+
+func (r *refusal) expr(e ast.Expression) {
+	switch e := e.(type) {
+	case *ast.Binding:
+		if e != nil {
+			r.declare(e.Target)
+		}
+	case *ast.FunctionLiteral:
+		if e.Name != nil {
+			r.declare(e.Name)
+		}
+	case *ast.ClassLiteral:
+		if e.Name != nil {
+			r.declare(e.Name)
+		}
+	case *ast.Identifier:
+		if e != nil {
+			if hint, ok := lacking[e.Name.String()]; ok {
+				r.named = append(r.named, reference{e.Name.String(), e.Name.String() + " does not exist on this runtime: " + hint, e.Idx})
+			}
+		}
+	case *ast.UnaryExpression:
+		if id, ok := e.Operand.(*ast.Identifier); ok && e.Operator == token.TYPEOF {
+			r.declare(id)
+		}
+	case *ast.RegExpLiteral:
+		out, msg := Pattern(e.Pattern, e.Flags)
+		if r.expanded += len(out); msg == "" && r.expanded > 16*maxExpanded {
+			msg = "the regular expressions of the code become too large; name fewer properties of characters"
+		}
+		if msg != "" {
+			r.add(e.Idx, msg)
+		}
+	case *ast.CallExpression:
+		r.made(e.Callee, e.ArgumentList, false)
+	case *ast.NewExpression:
+		r.made(e.Callee, e.ArgumentList, true)
+	}
+}
+
+// made looks at calls of globals that cannot work.
+func (r *refusal) made(callee ast.Expression, args []ast.Expression, isNew bool) {
+	id, ok := callee.(*ast.Identifier)
+	if !ok {
+		return
+	}
+	refuse := func(format string, v ...any) {
+		r.named = append(r.named, reference{id.Name.String(), fmt.Sprintf(format, v...), id.Idx})
+	}
+	switch name := id.Name.String(); name {
+	case "eval", "Function":
+		if name == "Function" || !isNew {
+			refuse("%s is not available: code made at run time could not be counted; write the function out", name)
+		}
+	case "ArrayBuffer":
+		if isNew && len(args) > 1 {
+			refuse("array buffers cannot change their size on this runtime; make a larger one and copy")
+		}
+	case "RegExp":
+		if len(args) == 0 {
+			return
+		}
+		pattern, ok := args[0].(*ast.StringLiteral)
+		flags := ""
+		if len(args) > 1 {
+			f, isText := args[1].(*ast.StringLiteral)
+			if !isText {
+				return
+			}
+			flags = f.Value.String()
+		}
+		if ok {
+			if _, msg := Pattern(pattern.Value.String(), flags); msg != "" {
+				refuse("%s", msg)
+			}
+		}
+	}
+}
