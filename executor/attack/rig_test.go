@@ -21,14 +21,18 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
 	"github.com/toolwarrant/toolwarrant/executor/egress"
-	"github.com/toolwarrant/toolwarrant/executor/js"
+	"github.com/toolwarrant/toolwarrant/executor/process"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 )
 
 // newRuntime makes the runtime under attack, the only place that does.
 func newRuntime(t testing.TB) executor.Runtime {
 	t.Helper()
-	return js.New(js.Options{})
+	r := process.New(process.Options{})
+	if err := r.Ready(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // inProcess reports whether code shares the process of the test. Attacks that
@@ -52,6 +56,8 @@ var (
 	hangs = func(l *worker.Limits) { l.TimeoutMillis, l.MaxStatements = 500, 0 }
 	// grows ends by memory, long before the clock.
 	grows = func(l *worker.Limits) { l.TimeoutMillis, l.MaxStatements, l.MaxMemoryBytes = 60_000, 0, 64<<20 }
+	// few ends before promises that wait for each other need much memory.
+	few = func(l *worker.Limits) { l.MaxStatements = 20_000 }
 	// patient ends by what is counted, however slow the machine.
 	patient = func(l *worker.Limits) { l.TimeoutMillis = 60_000 }
 )

@@ -29,6 +29,16 @@
   const Typed = Object.getPrototypeOf(Uint8Array);
   const typedFrom = Typed.from;
   method(Typed, {
-    from(source, ...rest) { return apply(typedFrom, this, [typeof source === "string" ? arrayFrom(source) : source, ...rest]); },
+    from(source, ...rest) {
+      let items = source;
+      if (typeof source === "string") items = arrayFrom(source);
+      else if (rest[0] !== undefined && source !== null && source !== undefined && source[iteratorKey] == null) {
+        const n = source.length > 0 ? Math.floor(source.length) : 0;
+        if (n > MAX) throw new RangeError("from: the length is too large");
+        items = [];
+        for (let i = 0; i < n; i++) put(items, i, source[i]);
+      }
+      return apply(typedFrom, this, [items, ...rest]);
+    },
   });
 })
