@@ -28,11 +28,11 @@ import (
 // newRuntime makes the runtime under attack, the only place that does.
 func newRuntime(t testing.TB) executor.Runtime {
 	t.Helper()
-	rt := process.New(process.Options{})
-	if err := rt.Ready(context.Background()); err != nil {
+	r := process.New(process.Options{})
+	if err := r.Ready(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	return rt
+	return r
 }
 
 // inProcess reports whether code shares the process of the test. Attacks that
@@ -56,8 +56,8 @@ var (
 	hangs = func(l *worker.Limits) { l.TimeoutMillis, l.MaxStatements = 500, 0 }
 	// grows ends by memory, long before the clock.
 	grows = func(l *worker.Limits) { l.TimeoutMillis, l.MaxStatements, l.MaxMemoryBytes = 60_000, 0, 64<<20 }
-	// few ends by the count, before what is counted fills the memory.
-	few = func(l *worker.Limits) { l.TimeoutMillis, l.MaxStatements = 60_000, 20_000 }
+	// few ends before promises that wait for each other need much memory.
+	few = func(l *worker.Limits) { l.MaxStatements = 20_000 }
 	// patient ends by what is counted, however slow the machine.
 	patient = func(l *worker.Limits) { l.TimeoutMillis = 60_000 }
 )
@@ -110,8 +110,6 @@ func (n table) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, err
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-// call gives memory to spare, since a race-detecting build needs a multiple:
-// the attacks on memory bound it themselves.
 func (g *rig) call(code string, limits func(*worker.Limits)) worker.Call {
 	c := worker.Call{
 		CallID:  "attack",

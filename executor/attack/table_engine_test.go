@@ -23,6 +23,8 @@ var processAttacks = []attack{
 	{name: "from and parseInt", class: "panic", code: `return Array.from({ length: 3 }, parseInt)`, want: "= [null,null,null]"},
 	{name: "from and Object", class: "panic", code: `return Array.from({ length: 3 }, Object)`, want: "= [{},{},{}]"},
 	{name: "typed from", class: "panic", code: `return Uint8Array.from({ length: 3 }, Number)`, want: "= [0,0,0]"},
+	{name: "find of a hole", class: "panic", code: `return [, 1].find(Number)`, want: "RUNTIME_ERROR/engine-panic"},
+	{name: "entry without a key", class: "panic", code: `return Object.fromEntries([[,]])`, want: "RUNTIME_ERROR/engine-panic"},
 }
 
 // memoryAttacks grow until something stops them.
@@ -46,10 +48,10 @@ var memoryAttacks = []attack{
 
 // hangAttacks stay inside native code, which nothing can interrupt.
 var hangAttacks = []attack{
-	{name: "backtracking", class: "hang", limits: hangs, code: `return /^(?=a)(a+)+$/.test("a".repeat(40) + "b")`, want: "TIMEOUT/deadline"},
-	{name: "caught backtracking", class: "hang", limits: hangs, code: `try { return /^(a+)+\1$/.test("a".repeat(40) + "b") } catch (e) { return "caught" } finally { return "finally" }`, want: "TIMEOUT/deadline"},
-	{name: "backtracking in replace", class: "hang", limits: hangs, code: `return ("a".repeat(40) + "b").replace(/(?=(a+))(a|aa|a\2)+$/g, "")`, want: "TIMEOUT/deadline"},
-	{name: "backtracking behind a look-behind", class: "hang", limits: hangs, code: `return /(?<=b(a|aa)+)c/.test("a".repeat(60) + "c")`, want: "TIMEOUT/deadline"},
+	{name: "backtracking", class: "hang", process: true, limits: hangs, code: `return /^(?=a)(a+)+$/.test("a".repeat(40) + "b")`, want: "TIMEOUT/deadline"},
+	{name: "caught backtracking", class: "hang", process: true, limits: hangs, code: `try { return /^(a+)+\1$/.test("a".repeat(40) + "b") } catch (e) { return "caught" } finally { return "finally" }`, want: "TIMEOUT/deadline"},
+	{name: "backtracking in replace", class: "hang", process: true, limits: hangs, code: `return ("a".repeat(40) + "b").replace(/(?=(a+))(a|aa|a\2)+$/g, "")`, want: "TIMEOUT/deadline"},
+	{name: "backtracking behind a look-behind", class: "hang", process: true, limits: hangs, code: `return /(?<=^c(a|aa)+)b/.test("a".repeat(60) + "b")`, want: "TIMEOUT/deadline"},
 	{name: "repeat", class: "hang", code: `return "xy".repeat(1e9).length`, want: "JS_ERROR/RangeError"},
 	{name: "padEnd", class: "hang", code: `return "x".padEnd(2e9).length`, want: "JS_ERROR/RangeError"},
 	{name: "fill", class: "hang", code: `return Array(1e9).fill(0).length`, want: "JS_ERROR/RangeError"},
@@ -90,7 +92,7 @@ var boundedAttacks = []attack{
 	{name: "reviver", class: "stack", code: `const f = () => JSON.parse("[1]", f); f()`, want: "RESOURCE_LIMIT/stack"},
 	{name: "constructor", class: "stack", code: `class A { constructor() { new A } } new A`, want: "RESOURCE_LIMIT/stack"},
 	{name: "default parameter", class: "stack", code: `const f = (a = f()) => 1; f()`, want: "RESOURCE_LIMIT/stack"},
-	{name: "proxy chain", class: "stack", limits: patient, code: `let p = {}; for (let i = 0; i < 240000; i++) p = new Proxy(p, {}); return p.x === undefined`, want: "= true"},
+	{name: "proxy chain", class: "chain", limits: patient, code: `let p = {}; for (let i = 0; i < 240000; i++) p = new Proxy(p, {}); return p.x === undefined`, want: "= true"},
 	{name: "prototype chain", class: "chain", limits: patient, code: `let p = {}; for (let i = 0; i < 50000; i++) p = Object.create(p); return p.x === undefined`, want: "= true"},
 	{name: "circular join", class: "chain", code: `const a = []; a.push(a, a); return String(a)`, want: `= ","`},
 	{name: "circular result", class: "chain", code: `const a = {}; a.a = a; return a`, want: "JS_ERROR/TypeError"},

@@ -135,6 +135,9 @@ func normalHost(raw string, bracketed bool) (string, netip.Addr, bool) {
 		}
 		return addr.String(), addr, true
 	}
+	if !utf8.ValidString(raw) {
+		return "", netip.Addr{}, false // percent-encoded bytes of no character
+	}
 	name := strings.ToLower(raw)
 	if !isName(name) || strings.Contains(name, "xn--") {
 		var err error

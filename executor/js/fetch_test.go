@@ -86,6 +86,7 @@ func TestOneReadingOfURLs(t *testing.T) {
 }
 
 var differing = []string{
+	"http://1000%8000", "https://AüAAAA.AüAAAA%8000", "http://b%C3%BCcher.example/",
 	"http://good.test\\@evil.test/", "http://good.test\\.evil.test/", "http://good.test#@evil.test/", "http://good.test?@evil.test/",
 	"http://good.test:80@evil.test/", "http://good.test:@evil.test/", "http://good.test%2eevil.test/", "http://good.test%00.evil.test/",
 	"http://good.test\t.evil.test/", "http://good\n.test/", "http:good.test/", "http:/good.test/", "http:///good.test/", "http:\\\\good.test/", "\thttp://good.test/\x01",

@@ -31,10 +31,11 @@ type session struct {
 	prog   *program
 	enter  goja.Callable // calls entry inside the virtual machine
 	entry  func()
-	joins  int          // nesting of Array.prototype.join
-	nested int          // nesting of calls that re-enter the engine
-	params *goja.Object // class URLSearchParams, once it is made
-	kit    *goja.Object // functions of lib/promises.js, once they are loaded
+	joins  int                 // nesting of Array.prototype.join
+	nested int                 // nesting of calls that re-enter the engine
+	spent  *worker.BrokerReply // that the operations of the call are used up
+	params *goja.Object        // class URLSearchParams, once it is made
+	kit    *goja.Object        // functions of lib/promises.js, once they are loaded
 	protos struct{ response, headers *goja.Object }
 
 	used    atomic.Int64 // statements charged
@@ -244,5 +245,12 @@ func (s *session) do(op worker.Op, args []byte) worker.BrokerReply {
 	if s.broker == nil {
 		return worker.BrokerReply{Failure: &worker.Failure{Code: string(fault.Security), Reason: "not-granted", Message: "this call has no broker"}}
 	}
-	return s.broker.Do(s.ctx, worker.BrokerRequest{Op: op, Args: args})
+	if s.spent != nil {
+		return *s.spent
+	}
+	rep := s.broker.Do(s.ctx, worker.BrokerRequest{Op: op, Args: args})
+	if rep.Failure != nil && rep.Failure.Code == string(fault.ResourceLimit) {
+		s.spent = &rep // nothing will be served any more; asking on would be a flood
+	}
+	return rep
 }

@@ -31,7 +31,7 @@
   // A list that is only a length becomes one with elements first.
   const listed = (source) => {
     if (typeof source === "string") return arrayFrom(source);
-    if (source === null || typeof source !== "object" || source[iteratorKey] != null) return source;
+    if (source === null || source === undefined || source[iteratorKey] != null) return source;
     const n = source.length > 0 ? Math.floor(source.length) : 0;
     if (n > MAX) throw new RangeError("from: the length is too large");
     const list = [];
