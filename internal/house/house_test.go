@@ -27,10 +27,10 @@ var level = map[string]int{
 	"resolver": 4, "approval": 4, "audit": 4, "catalog": 4,
 	"executor/class": 4, "executor/egress": 4, "executor/filesystem": 4, "executor/parser": 4, "executor/secret": 4, "executor/js": 4,
 	"executor/broker": 5, "executor/process": 5,
-	"executor":        6,
-	"service":         7,
-	"server":          8,
-	"cmd":             9, "bench": 9, "internal": 9,
+	"executor": 6,
+	"service":  7,
+	"server":   8,
+	"cmd":      9, "bench": 9, "internal": 9,
 }
 
 // siblings are packages of one level; the steps of a call do not know each
