@@ -16,6 +16,7 @@ type timerQueue struct {
 	items  timerHeap
 	byID   map[int64]*timer
 	lastID int64
+	turn   time.Time // when the code that runs now began: one clock for all that it starts
 }
 
 type timer struct {
@@ -30,8 +31,11 @@ func (q *timerQueue) add(fn callee, delay time.Duration, args []goja.Value) int6
 	if q.byID == nil {
 		q.byID = map[int64]*timer{}
 	}
+	if q.turn.IsZero() {
+		q.turn = time.Now()
+	}
 	q.lastID++
-	t := &timer{at: time.Now().Add(delay), id: q.lastID, fn: fn, args: args}
+	t := &timer{at: q.turn.Add(delay), id: q.lastID, fn: fn, args: args}
 	heap.Push(&q.items, t)
 	q.byID[t.id] = t
 	return t.id
@@ -61,6 +65,7 @@ func (q *timerQueue) next(ctx context.Context) (callee, []goja.Value, bool) {
 	}
 	t := heap.Pop(&q.items).(*timer)
 	delete(q.byID, t.id)
+	q.turn = time.Now()
 	return t.fn, t.args, true
 }
 

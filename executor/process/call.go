@@ -105,9 +105,11 @@ func (p *proc) lost(read error, limit int64) worker.Reply {
 		p.kill()
 		return failed(fault.RuntimeError, "worker-protocol", "the worker that ran the code broke the protocol and was ended")
 	}
+	ended := true // by itself
 	select {
 	case <-p.gone:
 	case <-time.After(js.Grace): // it closed its stream and lives on
+		ended = false
 		p.kill()
 		<-p.gone
 	}
@@ -118,7 +120,7 @@ func (p *proc) lost(read error, limit int64) worker.Reply {
 	switch {
 	case strings.Contains(said, "stack exceeds"), strings.Contains(said, "stack overflow"):
 		return failed(fault.ResourceLimit, "stack", "the code nests calls deeper than the engine can hold")
-	case outOfMemory(said), killed(p.state), crashed(p.state) && peak(p.state)-p.idle > limit/2:
+	case outOfMemory(said), ended && killed(p.state), ended && crashed(p.state) && peak(p.state)-p.idle > limit/2:
 		return worker.Reply{Failure: tooMuchMemory(limit)}
 	}
 	return failed(fault.RuntimeError, "worker-died", "the worker that ran the code ended unexpectedly")
