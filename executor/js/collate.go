@@ -72,20 +72,7 @@ func (s *session) collationOptions(v goja.Value) (opts []collate.Option, key str
 		return nil, ""
 	}
 	obj := v.ToObject(s.vm)
-	option := func(name string, known ...string) string {
-		o := orUndefined(obj.Get(name))
-		if goja.IsUndefined(o) {
-			return ""
-		}
-		value := o.String()
-		for _, k := range known {
-			if k == value {
-				return value
-			}
-		}
-		s.throwError("RangeError", "localeCompare: the value "+clip(value, 40)+" of the option "+name+" is not supported")
-		return ""
-	}
+	option := func(name string, known ...string) string { return s.option(obj, name, known...) }
 	option("usage", "sort", "search")
 	option("localeMatcher", "lookup", "best fit")
 	option("caseFirst", "false")

@@ -19,7 +19,7 @@ import (
 // by itself and answers beyond its limit; a worker that goes on is no worker.
 const (
 	maxRequests = worker.MaxOps + 100
-	maxAtOnce   = 32
+	maxAtOnce   = 4 // one is what a worker sends; each may be as large as a frame
 )
 
 // killAfter is how long after its end a call may take to answer by itself. The

@@ -12,6 +12,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/confine"
 	"github.com/toolwarrant/toolwarrant/executor/js"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 // workerName is the name (argument 0) by which a start of this program is a
@@ -90,7 +91,6 @@ type child struct {
 	running bool
 	cancel  context.CancelCauseFunc
 	next    uint32
-	ops     int // of this call
 	waiting map[uint32]chan worker.BrokerReply
 }
 
@@ -109,7 +109,7 @@ func (c *child) serve() {
 			call.Args = f.Body
 			go c.run(f.ID, call)
 		case worker.KindCancel:
-			c.end(&worker.Failure{Code: "INTERRUPTED", Reason: "cancelled", Message: "the call was cancelled"})
+			c.end(&worker.Failure{Code: string(fault.Interrupted), Reason: "cancelled", Message: "the call was cancelled"})
 		case worker.KindAnswer:
 			c.answer(f)
 		default:
@@ -150,7 +150,7 @@ func (c *child) run(id uint32, call worker.Call) {
 	}
 	reply.Usage.MemoryBytes = &grown
 	c.mu.Lock()
-	c.running, c.cancel, c.ops = false, nil, 0
+	c.running, c.cancel = false, nil
 	clear(c.waiting)
 	c.mu.Unlock()
 	result := reply.Result
@@ -166,25 +166,19 @@ func (c *child) Do(ctx context.Context, req worker.BrokerRequest) worker.BrokerR
 	ch := make(chan worker.BrokerReply, 1)
 	c.mu.Lock()
 	c.next++
-	c.ops++
-	id, ops := c.next, c.ops
-	if ops <= worker.MaxOps+1 { // the parent answers the first one too many
-		c.waiting[id] = ch
-	}
+	id := c.next
+	c.waiting[id] = ch
 	c.mu.Unlock()
-	if ops > worker.MaxOps+1 {
-		return worker.BrokerReply{Failure: &worker.Failure{Code: "RESOURCE_LIMIT", Reason: "operations", Message: "the call used more than 10000 helper operations"}}
-	}
 	args := req.Args
 	req.Args = nil
 	if err := c.conn.Send(worker.KindRequest, id, req, args); err != nil {
-		return worker.BrokerReply{Failure: &worker.Failure{Code: "INVALID_INPUT", Reason: "request-too-large", Message: "the arguments are too large to be sent"}}
+		return worker.BrokerReply{Failure: &worker.Failure{Code: string(fault.InvalidInput), Reason: "request-too-large", Message: "the arguments are too large to be sent"}}
 	}
 	select {
 	case r := <-ch:
 		return r
 	case <-ctx.Done():
-		return worker.BrokerReply{Failure: &worker.Failure{Code: "INTERRUPTED", Reason: "cancelled", Message: "the call has ended"}}
+		return worker.BrokerReply{Failure: &worker.Failure{Code: string(fault.Interrupted), Reason: "cancelled", Message: "the call has ended"}}
 	}
 }
 

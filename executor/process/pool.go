@@ -89,6 +89,9 @@ func (r *Runtime) first() {
 			continue
 		}
 		r.level, r.iso = level, p.hello.Isolation
+		if len(tried) > 0 {
+			r.opts.Logger.Warn().Err(errors.Join(tried...)).Str("level", level.Name).Msg("this system does not give workers its strongest isolation")
+		}
 		r.started(p, nil)
 		r.mu.Lock()
 		r.fill()
