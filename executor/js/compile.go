@@ -233,17 +233,14 @@ func targets(e ast.Expression, out map[string]bool) {
 	}
 }
 
-// start calls the body and returns its promise. It must run inside the
-// virtual machine.
-func (p *program) start(s *session) (goja.Value, error) {
-	wrapper, err := s.vm.RunProgram(p.code)
-	if err != nil {
-		return nil, err
-	}
+// body calls the body of the program and returns its promise. It must run
+// inside the virtual machine.
+func (s *session) body() (goja.Value, error) {
 	values, err := s.bindingValues()
 	if err != nil {
 		return nil, err
 	}
+	p := s.prog
 	args := make([]goja.Value, 0, len(p.charges)+len(p.outer))
 	for _, n := range p.charges {
 		args = append(args, s.vm.ToValue(s.charge(int64(n))))
@@ -251,13 +248,12 @@ func (p *program) start(s *session) (goja.Value, error) {
 	for _, n := range p.outer {
 		args = append(args, orUndefined(values[n]))
 	}
-	call, _ := s.callable(wrapper)
-	body := call(goja.Undefined(), args...)
+	body := s.start(goja.Undefined(), args...)
 	args = args[:0]
 	for _, n := range p.inner {
 		args = append(args, orUndefined(values[n]))
 	}
-	call, _ = s.callable(body)
+	call, _ := s.callable(body)
 	return call(goja.Undefined(), args...), nil
 }
 

@@ -2,7 +2,6 @@ package js
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -11,10 +10,38 @@ import (
 	"github.com/dop251/goja"
 )
 
-// rareJSON is text on which the engine's own JSON.parse differs from the
-// language: it turns half of a surrogate pair into U+FFFD, and refuses numbers
-// that are too large for a double, which are Infinity.
-var rareJSON = regexp.MustCompile(`\\u[dD][89a-fA-F]|[eE]\+?[0-9]{3}|[0-9]{309}`)
+// rareJSON reports whether the engine's own JSON.parse may differ from the
+// language on a text: it turns half of a surrogate pair into U+FFFD, and
+// refuses numbers that are too large for a double, which are Infinity. So what
+// matters is \uD8 and beyond, an exponent of three digits, and 309 digits.
+func rareJSON(text string) bool {
+	digits, exponent, inExponent := 0, false, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case '0' <= c && c <= '9':
+			if digits == 0 {
+				inExponent = exponent
+			}
+			if digits++; digits == 309 || digits == 3 && inExponent {
+				return true
+			}
+			exponent = false
+			continue
+		case c == '\\' && i+3 < len(text) && text[i+1] == 'u' && text[i+2]|0x20 == 'd':
+			if h := text[i+3] | 0x20; h == '8' || h == '9' || 'a' <= h && h <= 'f' {
+				return true
+			}
+			exponent = false
+		case c|0x20 == 'e':
+			exponent = true
+		case c == '+':
+		default:
+			exponent = false
+		}
+		digits = 0
+	}
+	return false
+}
 
 // exactJSON puts our reading of such text in front of the engine's.
 func (s *session) exactJSON(native callee) callee {
@@ -23,7 +50,7 @@ func (s *session) exactJSON(native callee) callee {
 			return native(this)
 		}
 		text := args[0].String()
-		if !rareJSON.MatchString(text) || nesting(text) > maxJSONDepth || !json.Valid([]byte(text)) {
+		if !rareJSON(text) || nesting(text) > maxJSONDepth || !json.Valid([]byte(text)) {
 			return native(this, args...)
 		}
 		r := jsonReader{s: s, text: text}

@@ -3,6 +3,7 @@ package js
 import (
 	"embed"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,6 +66,7 @@ type needs struct {
 	iterators, weak, collate, buffers               bool
 	from, typed, asyncIterator                      bool
 	guarded                                         []string // bulk methods
+	helpers                                         []string // of iterators, to be loaded at their first call
 	global                                          bool     // the global object may be used as a value
 	words                                           map[string]bool
 }
@@ -132,7 +134,7 @@ func needsOf(source string, global bool) needs {
 	return needs{
 		global:   global,
 		words:    wordsOf(source),
-		locale:   names("ocale", "getOwnProperty", "Reflect"),
+		locale:   names("toLocale", "getOwnProperty", "Reflect"),
 		regexp:   names("RegExp", "constructor", "structuredClone"),
 		missing:  names("fromAsync", "groupBy", "withResolvers", ".try", "ellFormed"),
 		promises: names("fetch", "crypto", "queueMicrotask"),
@@ -144,15 +146,59 @@ func needsOf(source string, global bool) needs {
 		typed:         names("8Array", "16Array", "32Array", "64Array"),
 		asyncIterator: names("asyncIterator", "fromAsync"),
 
-		iterators: names("Iterator") || hasIterators(source) && names(iteratorHelpers...),
+		iterators: names("Iterator"),
+		helpers:   helpersIn(source),
 		weak:      names("WeakRef", "FinalizationRegistry") || names("WeakMap", "WeakSet") && names("Symbol"),
 		collate:   names("localeCompare"),
 		buffers:   names(".transfer", ".detached", "resizable"),
 	}
 }
 
-// iteratorHelpers are the methods of iterators that the engine lacks.
-var iteratorHelpers = []string{".map", ".filter", ".take", ".drop", ".flatMap", ".reduce", ".toArray", ".forEach", ".some", ".every", ".find"}
+// iteratorHelpers are the methods of iterators that the engine lacks, with the
+// number of their parameters.
+var iteratorHelpers = []struct {
+	name   string
+	length int
+}{{"map", 1}, {"filter", 1}, {"take", 1}, {"drop", 1}, {"flatMap", 1}, {"reduce", 1}, {"toArray", 0}, {"forEach", 1}, {"some", 1}, {"every", 1}, {"find", 1}}
+
+// helpersIn are the helpers that a program which makes iterators names. Most
+// such programs mean the methods of arrays.
+func helpersIn(source string) []string {
+	if !hasIterators(source) {
+		return nil
+	}
+	var out []string
+	for _, h := range iteratorHelpers {
+		if strings.Contains(source, "."+h.name) {
+			out = append(out, h.name)
+		}
+	}
+	return out
+}
+
+// iteratorHelpers gives all iterators the helpers that the program names. The
+// script behind them is loaded when the first of them is called.
+func (s *session) iteratorHelpers() {
+	values, _ := s.callable(s.vm.NewArray().Get("values"))
+	base := values(s.vm.NewArray()).(*goja.Object).Prototype().Prototype()
+	var kit *goja.Object
+	for _, h := range iteratorHelpers {
+		if !slices.Contains(s.prog.needs.helpers, h.name) {
+			continue
+		}
+		fn := s.function(h.name, func(call goja.FunctionCall) goja.Value {
+			if kit == nil {
+				kit = s.load(libIterator(), s.vm.GlobalObject(), s.vm.ToValue(maxBulk), s.vm.ToValue(false)).(*goja.Object)
+			}
+			f, _ := s.callable(kit.Get(h.name))
+			return f(call.This, call.Arguments...)
+		})
+		if h.length != 0 {
+			_ = fn.DefineDataProperty("length", s.vm.ToValue(h.length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		}
+		_ = base.DefineDataProperty(h.name, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+}
 
 // hasIterators reports whether the text makes an iterator: by a generator, a
 // method that gives one, or its symbol. Object.keys and its kin give arrays.
@@ -198,7 +244,9 @@ func (s *session) prelude() {
 		s.load(libMissing())
 	}
 	if s.prog.needs.iterators {
-		s.load(libIterator(), s.vm.GlobalObject(), s.vm.ToValue(maxBulk))
+		s.load(libIterator(), s.vm.GlobalObject(), s.vm.ToValue(maxBulk), s.vm.ToValue(true))
+	} else if len(s.prog.needs.helpers) > 0 {
+		s.iteratorHelpers()
 	}
 	if s.prog.needs.weak {
 		s.load(libWeak(), s.vm.GlobalObject())

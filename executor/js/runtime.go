@@ -58,6 +58,7 @@ type Runtime struct {
 	cache *lru.Cache[string, *program]
 	bare  bool // tests compare with code that is not instrumented
 	stuck atomic.Int64
+	ahead atomic.Pointer[ahead]
 	zones sync.Map // time zones by name; only existing names enter
 
 	mu     sync.Mutex
@@ -118,7 +119,8 @@ func (r *Runtime) Run(ctx context.Context, call worker.Call, broker worker.Broke
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := newSession(ctx, cancel, r, call, broker)
+	s := r.session(call)
+	s.begin(ctx, cancel, call, broker)
 	if err := r.enter(s); err != nil {
 		return worker.Reply{}, err
 	}

@@ -29,6 +29,7 @@ type session struct {
 	native intrinsics
 	timers timerQueue
 	prog   *program
+	start  callee        // gives the program's function; set once all is built
 	enter  goja.Callable // calls entry inside the virtual machine
 	entry  func()
 	joins  int                 // nesting of Array.prototype.join
@@ -47,10 +48,12 @@ type session struct {
 	logs      console
 }
 
-func newSession(ctx context.Context, cancel context.CancelFunc, r *Runtime, call worker.Call, broker worker.Broker) *session {
-	s := &session{rt: r, ctx: ctx, cancel: cancel, call: call, broker: broker, vm: goja.New()}
-	s.logs.init(call.Limits, r.opts.MaxLogTotal)
-	return s
+func newSession(r *Runtime) *session { return &session{rt: r, vm: goja.New()} }
+
+// begin gives the session its call.
+func (s *session) begin(ctx context.Context, cancel context.CancelFunc, call worker.Call, broker worker.Broker) {
+	s.ctx, s.cancel, s.call, s.broker = ctx, cancel, call, broker
+	s.logs.init(call.Limits, s.rt.opts.MaxLogTotal)
 }
 
 // stop ends the call for a reason; the first reason stands. It is safe from
@@ -130,19 +133,18 @@ func (s *session) panicked(x any) *worker.Failure {
 }
 
 func (s *session) execute() ([]byte, *worker.Failure) {
-	prog, failure := s.rt.compile(s.call.Program, s.call.Statics)
-	if failure != nil {
-		return nil, failure
-	}
-	s.prog = prog
-	s.vm.SetParserOptions(parser.WithDisableSourceMaps, s.noParser())
-	s.vm.SetMaxCallStackSize(maxCallStack)
-	if f := s.guardedCall(s.install); f != nil {
-		return nil, f
+	if s.start == nil { // it was not prepared
+		prog, failure := s.rt.compile(s.call.Program, s.call.Statics)
+		if failure == nil {
+			failure = s.build(prog)
+		}
+		if failure != nil {
+			return nil, failure
+		}
 	}
 	var promise *goja.Promise
 	if f := s.guardedCall(func() {
-		v, err := prog.start(s)
+		v, err := s.body()
 		if err != nil {
 			panic(err)
 		}
@@ -154,6 +156,21 @@ func (s *session) execute() ([]byte, *worker.Failure) {
 		return nil, &worker.Failure{Code: string(fault.RuntimeError), Reason: "no-promise", Message: "the program did not start as an async function"}
 	}
 	return s.settle(promise)
+}
+
+// build makes all that the program finds. No code of it runs.
+func (s *session) build(prog *program) *worker.Failure {
+	s.prog = prog
+	s.vm.SetParserOptions(parser.WithDisableSourceMaps, s.noParser())
+	s.vm.SetMaxCallStackSize(maxCallStack)
+	return s.guardedCall(func() {
+		s.install()
+		wrapper, err := s.vm.RunProgram(prog.code)
+		if err != nil {
+			panic(err)
+		}
+		s.start, _ = s.callable(wrapper)
+	})
 }
 
 // settle turns the event loop until the program's promise is settled.

@@ -26,6 +26,10 @@ const (
 // worker answers at once when the engine can be interrupted.
 const killAfter = 150 * time.Millisecond
 
+// pollFor is how long the reply of a worker is polled for whose last one came
+// within that time, as long as no other work waits for the processors.
+const pollFor = 300 * time.Microsecond
+
 // run makes one call of the worker. It reports whether the worker may serve
 // another one.
 func (p *proc) run(ctx context.Context, call worker.Call, broker worker.Broker, limit time.Duration) (_ worker.Reply, again bool) {
@@ -60,7 +64,12 @@ func (p *proc) run(ctx context.Context, call worker.Call, broker worker.Broker, 
 	}
 	s := &serving{proc: p, broker: broker}
 	s.ctx, s.cancel = context.WithCancel(ctx)
+	if poller, ok := p.near.(interface{ pollFor(time.Duration) }); ok && p.quick && p.spare {
+		poller.pollFor(pollFor)
+	}
+	began := time.Now()
 	reply, err := s.until(call.Limits)
+	p.quick = time.Since(began) < pollFor
 	idle := s.close()
 	switch {
 	case err == nil:

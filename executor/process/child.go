@@ -81,7 +81,9 @@ func childExit(code int, why string) {
 	os.Exit(code)
 }
 
-// child is the worker's side: one call at a time.
+// child is the worker's side: one call at a time. The goroutine that reads a
+// call also runs it, which spares a short one the switch to another; serve
+// goes on in a new goroutine as soon as a frame may be needed meanwhile.
 type child struct {
 	conn   *worker.Conn
 	rt     *js.Runtime
@@ -89,10 +91,15 @@ type child struct {
 
 	mu      sync.Mutex
 	running bool
+	reading bool // the goroutine that runs the call is the one to read on
 	cancel  context.CancelCauseFunc
 	next    uint32
 	waiting map[uint32]chan worker.BrokerReply
 }
+
+// handOverAfter is how long a call may run before frames are read beside it:
+// a cancellation waits so long at most.
+const handOverAfter = time.Millisecond
 
 func (c *child) serve() {
 	for {
@@ -107,7 +114,9 @@ func (c *child) serve() {
 				childExit(exitProtocol, "a call that cannot be taken")
 			}
 			call.Args = f.Body
-			go c.run(f.ID, call)
+			if !c.run(f.ID, call) {
+				return
+			}
 		case worker.KindCancel:
 			c.end(&worker.Failure{Code: string(fault.Interrupted), Reason: "cancelled", Message: "the call was cancelled"})
 		case worker.KindAnswer:
@@ -123,8 +132,18 @@ func (c *child) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ok := !c.running
-	c.running = true
+	c.running, c.reading = true, true
 	return ok
+}
+
+// handOver lets another goroutine read what comes during a call.
+func (c *child) handOver() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reading {
+		c.reading = false
+		go c.serve()
+	}
 }
 
 // end ends the call that runs, as f.
@@ -136,7 +155,11 @@ func (c *child) end(f *worker.Failure) {
 	}
 }
 
-func (c *child) run(id uint32, call worker.Call) {
+// run makes one call and sends its reply. It reports whether the caller is
+// still the one to read on.
+func (c *child) run(id uint32, call worker.Call) (reading bool) {
+	hand := time.AfterFunc(handOverAfter, c.handOver)
+	defer hand.Stop()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c.mu.Lock()
 	c.cancel = cancel
@@ -150,7 +173,8 @@ func (c *child) run(id uint32, call worker.Call) {
 	}
 	reply.Usage.MemoryBytes = &grown
 	c.mu.Lock()
-	c.running, c.cancel = false, nil
+	reading = c.reading
+	c.running, c.reading, c.cancel = false, false, nil
 	clear(c.waiting)
 	c.mu.Unlock()
 	result := reply.Result
@@ -159,10 +183,15 @@ func (c *child) run(id uint32, call worker.Call) {
 		childExit(exitProtocol, "the reply cannot be sent")
 	}
 	c.memory.settle()
+	if reading { // there is no other one who could serve the next call meanwhile
+		c.rt.Prepare(call)
+	}
+	return reading
 }
 
 // Do asks the parent for one effect and waits for the answer.
 func (c *child) Do(ctx context.Context, req worker.BrokerRequest) worker.BrokerReply {
+	c.handOver()
 	ch := make(chan worker.BrokerReply, 1)
 	c.mu.Lock()
 	c.next++

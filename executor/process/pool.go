@@ -154,6 +154,7 @@ func (r *Runtime) take(ctx context.Context) (*proc, error) {
 		p := r.idle[n-1]
 		r.idle = r.idle[:n-1]
 		r.busy[p] = struct{}{}
+		p.spare = 2*len(r.busy) <= runtime.GOMAXPROCS(0)
 		r.fill()
 		r.mu.Unlock()
 		return p, nil
@@ -232,6 +233,7 @@ func (r *Runtime) hand(p *proc) {
 	ch := r.waiting[0]
 	r.waiting = r.waiting[1:]
 	r.busy[p] = struct{}{}
+	p.spare = false
 	ch <- p
 }
 

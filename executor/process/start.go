@@ -32,6 +32,8 @@ type proc struct {
 	idle   int64 // bytes resident before the first call
 
 	calls  int
+	quick  bool // the last call was a short one
+	spare  bool // there were processors to spare when this call began
 	number uint32
 	cause  atomic.Pointer[worker.Failure] // as what it was killed
 	once   sync.Once

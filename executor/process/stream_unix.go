@@ -3,10 +3,13 @@
 package process
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,7 +31,54 @@ func stream(c *exec.Cmd) (near io.ReadWriteCloser, far io.Closer, err error) {
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "worker"), os.NewFile(uintptr(pair[1]), "parent")
 	c.ExtraFiles = []*os.File{theirs}
-	return ours, theirs, nil
+	raw, err := ours.SyscallConn()
+	if err != nil {
+		return nil, nil, errors.Join(err, ours.Close(), theirs.Close())
+	}
+	return &socket{File: ours, raw: raw}, theirs, nil
+}
+
+// socket is the parent's end of a stream.
+type socket struct {
+	*os.File
+	raw  syscall.RawConn
+	poll time.Duration
+}
+
+// pollFor makes the next read look for data so long before it goes to sleep:
+// to be woken takes as long as a short call. Other goroutines run meanwhile.
+func (s *socket) pollFor(d time.Duration) { s.poll = d }
+
+func (s *socket) Read(b []byte) (n int, err error) {
+	d := s.poll
+	if d == 0 {
+		return s.File.Read(b)
+	}
+	s.poll = 0
+	began := time.Now()
+	waitErr := s.raw.Read(func(fd uintptr) bool {
+		for {
+			n, err = unix.Read(int(fd), b)
+			switch {
+			case err == unix.EINTR:
+			case err != unix.EAGAIN:
+				return true
+			case time.Since(began) > d:
+				return false
+			default:
+				runtime.Gosched()
+			}
+		}
+	})
+	switch {
+	case waitErr != nil:
+		return 0, waitErr
+	case err != nil:
+		return 0, os.NewSyscallError("read", err)
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 // childStream is the far end, as the worker has it.

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -61,16 +62,22 @@ var ErrFrame = errors.New("worker: a frame breaks the format")
 // A Conn sends and receives frames over a stream. Send is safe for concurrent
 // use; Receive belongs to one goroutine.
 type Conn struct {
-	rw io.ReadWriter
+	in *bufio.Reader
 
 	mu  sync.Mutex
+	to  io.Writer
 	out bytes.Buffer
 
 	head [headSize]byte
 }
 
+// readBuffer takes most frames in one read.
+const readBuffer = 16 << 10
+
 // NewConn makes a Conn over rw.
-func NewConn(rw io.ReadWriter) *Conn { return &Conn{rw: rw} }
+func NewConn(rw io.ReadWriter) *Conn {
+	return &Conn{in: bufio.NewReaderSize(rw, readBuffer), to: rw}
+}
 
 // keepBuffer is the largest buffer that a Conn holds on to between frames.
 const keepBuffer = 1 << 20
@@ -81,7 +88,8 @@ func (c *Conn) Send(kind Kind, id uint32, header any, body []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out.Reset()
-	c.out.Write(make([]byte, headSize))
+	var head [headSize]byte
+	c.out.Write(head[:])
 	if header != nil {
 		if err := json.MarshalWrite(&c.out, header, jsontext.AllowInvalidUTF8(true)); err != nil {
 			return err
@@ -98,7 +106,7 @@ func (c *Conn) Send(kind Kind, id uint32, header any, body []byte) error {
 	frame[4] = byte(kind)
 	binary.BigEndian.PutUint32(frame[5:], id)
 	binary.BigEndian.PutUint32(frame[9:], uint32(headerLen))
-	_, err := c.rw.Write(frame)
+	_, err := c.to.Write(frame)
 	if c.out.Cap() > keepBuffer {
 		c.out = bytes.Buffer{}
 	}
@@ -108,7 +116,7 @@ func (c *Conn) Send(kind Kind, id uint32, header any, body []byte) error {
 // Receive reads one frame. It holds memory for what has arrived only, not for
 // what a length promises.
 func (c *Conn) Receive() (Frame, error) {
-	if _, err := io.ReadFull(c.rw, c.head[:]); err != nil {
+	if _, err := io.ReadFull(c.in, c.head[:]); err != nil {
 		if err == io.ErrUnexpectedEOF {
 			err = fmt.Errorf("%w: it ends in its head", ErrFrame)
 		}
@@ -119,7 +127,7 @@ func (c *Conn) Receive() (Frame, error) {
 	if size < 0 || size > MaxFrame-(headSize-4) || header > size {
 		return Frame{}, fmt.Errorf("%w: it says to have %d bytes, %d of them header", ErrFrame, size, header)
 	}
-	rest, err := readN(c.rw, size)
+	rest, err := readN(c.in, size)
 	if err != nil {
 		return Frame{}, err
 	}

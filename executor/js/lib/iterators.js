@@ -1,7 +1,7 @@
-// Iterator and its helpers, loaded for programs that have an iterator in hand
-// and name a helper. It is not charged; each step of a helper calls a function
+// Iterator and its helpers. With whole, they are put where they belong;
+// without, the caller gets the helpers and nothing changes. It is not charged; each step of a helper calls a function
 // of the program or the iterator below, which is.
-(function (global, MAX) {
+(function (global, MAX, whole) {
   "use strict";
   const { create, defineProperty, getPrototypeOf } = Object;
   const apply = Reflect.apply;
@@ -32,10 +32,6 @@
   function Iterator() {
     if (new.target === undefined || new.target === Iterator) throw new TypeError("Iterator cannot be made directly; write a class that extends it");
   }
-  defineProperty(Iterator, "prototype", { value: base, writable: false });
-  defineProperty(base, "constructor", { get() { return Iterator; }, set(v) { if (this !== base) define(this, "constructor", v); }, configurable: true });
-  defineProperty(base, tag, { get() { return "Iterator"; }, set(v) { if (this !== base) define(this, tag, v); }, configurable: true });
-
   // A helper object: next asks the function, return closes what is below.
   const states = new WeakMap(), get = WeakMap.prototype.get, set = WeakMap.prototype.set;
   const stateOf = (obj) => {
@@ -177,6 +173,10 @@
       for (;;) { const r = step(d); if (r.done) return undefined; const v = r.value; if (closing(d.it, () => f(v, i++))) { close(d.it); return v; } }
     },
   };
+  if (!whole) return methods;
+  defineProperty(Iterator, "prototype", { value: base, writable: false });
+  defineProperty(base, "constructor", { get() { return Iterator; }, set(v) { if (this !== base) define(this, "constructor", v); }, configurable: true });
+  defineProperty(base, tag, { get() { return "Iterator"; }, set(v) { if (this !== base) define(this, tag, v); }, configurable: true });
   for (const name of Object.keys(methods)) define(base, name, methods[name]);
   define(global, "Iterator", Iterator);
 })
