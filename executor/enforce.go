@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/toolwarrant/toolwarrant/audit"
@@ -45,7 +46,7 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	reply, err := e.Runtime.Run(ctx, r.workerCall(e.Runtime), gate)
 	r.reply = &reply
 	r.usage = usage(reply.Usage, gate.Ledger())
-	r.logs = r.maskLogs(reply.Logs)
+	r.logs = r.maskLogs(reply.Logs, reply.Usage.LogLines)
 	if err != nil {
 		return notRun(err)
 	}
@@ -158,10 +159,15 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "..."
 }
 
-func (r *run) maskLogs(in []worker.LogLine) []worker.LogLine {
-	out := make([]worker.LogLine, len(in))
+// maskLogs masks the lines that were kept and marks after them how many of the
+// emitted ones were not.
+func (r *run) maskLogs(in []worker.LogLine, emitted int64) []worker.LogLine {
+	out := make([]worker.LogLine, len(in), len(in)+1)
 	for i, l := range in {
 		out[i] = worker.LogLine{Level: l.Level, Text: r.mask.Clipped(l.Text)}
+	}
+	if n := emitted - int64(len(in)); n > 0 {
+		out = append(out, worker.LogLine{Level: "warn", Text: fmt.Sprintf("[toolwarrant] %d more lines were dropped: a call keeps a limited number of lines and bytes", n)})
 	}
 	return out
 }

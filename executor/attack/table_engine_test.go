@@ -23,8 +23,8 @@ var processAttacks = []attack{
 	{name: "from and parseInt", class: "panic", code: `return Array.from({ length: 3 }, parseInt)`, want: "= [null,null,null]"},
 	{name: "from and Object", class: "panic", code: `return Array.from({ length: 3 }, Object)`, want: "= [{},{},{}]"},
 	{name: "typed from", class: "panic", code: `return Uint8Array.from({ length: 3 }, Number)`, want: "= [0,0,0]"},
-	{name: "find of a hole", class: "panic", code: `return [, 1].find(Number)`, want: "RUNTIME_ERROR/engine-panic"},
-	{name: "entry without a key", class: "panic", code: `return Object.fromEntries([[,]])`, want: "RUNTIME_ERROR/engine-panic"},
+	{name: "find of a hole", class: "panic", code: `return [[, 1].find(Number), [, 1].findIndex(String), [1, , ].findLast(Number), [, 1].findLastIndex(isNaN), Array.prototype.find.call({ length: 1 }, String)]`, want: "= [1,0,1,0,null]"},
+	{name: "entry without a key", class: "panic", code: `return Object.keys(Object.fromEntries([[,]]))`, want: `= ["undefined"]`},
 }
 
 // memoryAttacks grow until something stops them.

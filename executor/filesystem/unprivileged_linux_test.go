@@ -1,55 +1,20 @@
 package filesystem
 
 import (
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/internal/nobody"
 )
-
-// asNobody marks the process that runs the tests without privileges.
-const asNobody = "TOOLWARRANT_TEST_NOBODY"
 
 // TestAsOrdinaryUser runs the tests of this package once more without
 // privileges, where the file system itself refuses more.
 func TestAsOrdinaryUser(t *testing.T) {
-	if os.Getuid() != 0 || os.Getenv(asNobody) != "" {
-		t.Skip("this process has no privileges to give up")
-	}
-	dir, err := os.MkdirTemp("", "nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "tests")
-	in, err := os.Open("/proc/self/exe")
-	if err != nil {
-		t.Skip(err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		t.Fatal(err)
-	}
-	out.Close()
-	const nobody = 65534
-	if err := os.Chown(dir, nobody, nobody); err != nil {
-		t.Skip(err)
-	}
-	cmd := exec.Command(program, "-test.short", "-test.v", "-test.run=^Test")
-	cmd.Dir = dir
-	cmd.Env = []string{"TMPDIR=" + dir, asNobody + "=1"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	report, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(report), "--- PASS: TestRacingLinks") {
+	report, err := nobody.Rerun(t, nil, "-test.short", "-test.v", "-test.run=^Test")
+	if err != nil || !strings.Contains(report, "--- PASS: TestRacingLinks") {
 		t.Errorf("%v\n%s", err, report)
 	}
 }

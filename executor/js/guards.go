@@ -77,6 +77,14 @@ func (s *session) guards() {
 				}
 				return call.Arguments
 			})
+		case "find", "findIndex", "findLast", "findLastIndex":
+			if s.native.source == nil {
+				s.native.source, _ = s.callable(s.member(s.member(global, "Function"), "prototype").Get("toString"))
+			}
+			s.guard(array, name, func(call goja.FunctionCall) []goja.Value {
+				s.boundedLength(call.This, name)
+				return s.filled(call.Arguments)
+			})
 		default:
 			s.guard(array, name, func(call goja.FunctionCall) []goja.Value {
 				s.boundedLength(call.This, name)
@@ -91,6 +99,27 @@ func (s *session) guards() {
 	if s.prog.needs.apply {
 		s.guardApply(global)
 	}
+}
+
+// filled gives a native callback undefined for a hole of an array, where the
+// engine gives it nothing at all and fails.
+func (s *session) filled(args []goja.Value) []goja.Value {
+	if len(args) == 0 {
+		return args
+	}
+	f, ok := s.callable(args[0])
+	if !ok {
+		return args
+	}
+	if !strings.HasSuffix(s.native.source(args[0]).String(), "[native code] }") {
+		return args
+	}
+	return append([]goja.Value{s.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+		for i, v := range call.Arguments {
+			call.Arguments[i] = orUndefined(v)
+		}
+		return f(call.This, call.Arguments...)
+	})}, args[1:]...)
 }
 
 func (s *session) guardParse(json *goja.Object) {

@@ -3,9 +3,11 @@ package js
 import (
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -136,12 +138,25 @@ func (s *session) numberFormat(obj *goja.Object, loc, opts goja.Value) {
 	})
 }
 
-// numeric keeps a BigInt exact and makes everything else a number.
+// longDecimal is a text with more digits than a double can be sure to hold.
+var longDecimal = regexp.MustCompile(`^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$`)
+
+const maxDecimal = 1000 // characters of one that is kept exact
+
+// numeric keeps a BigInt and the digits of a text exact and makes everything
+// else a number (ToIntlMathematicalValue, ECMA-402 16.5.16).
 func numeric(v goja.Value) goja.Value {
 	if v.ExportType() == bigIntType {
 		return v
 	}
-	return v.ToNumber()
+	n := v.ToNumber()
+	if v.ExportType().Kind() != reflect.String || n.ToFloat() == 0 || math.IsInf(n.ToFloat(), 0) {
+		return n
+	}
+	if text := strings.TrimSpace(v.String()); len(text) > 15 && len(text) <= maxDecimal && longDecimal.MatchString(text) {
+		return goja.StringFromUTF16(utf16.Encode([]rune(strings.TrimPrefix(text, "+"))))
+	}
+	return n
 }
 
 func (f *numberFormat) parts(v goja.Value) []part {

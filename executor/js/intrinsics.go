@@ -23,6 +23,7 @@ type intrinsics struct {
 	ctors       map[string]*goja.Object
 	jsonParse   callee
 	arrayValues callee
+	source      callee // Function.prototype.toString
 	hidden      *secrets
 }
 

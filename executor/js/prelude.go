@@ -42,6 +42,7 @@ var (
 	libFrom     = library("from.js")
 	libIterator = library("iterators.js")
 	libWeak     = library("weak.js")
+	libEntries  = library("entries.js")
 	libPromises = library("promises.js")
 	libClone    = library("clone.js")
 )
@@ -64,7 +65,7 @@ func (s *session) load(p *goja.Program, args ...goja.Value) goja.Value {
 type needs struct {
 	regexp, missing, promises, parse, apply, locale bool
 	iterators, weak, collate, buffers               bool
-	from, typed, asyncIterator                      bool
+	from, typed, asyncIterator, entries             bool
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
 	global                                          bool     // the global object may be used as a value
@@ -143,6 +144,7 @@ func needsOf(source string, global bool) needs {
 		guarded:  mentioned(source),
 
 		from:          names("from") && names("Array"),
+		entries:       names("fromEntries"),
 		typed:         names("8Array", "16Array", "32Array", "64Array"),
 		asyncIterator: names("asyncIterator", "fromAsync"),
 
@@ -239,6 +241,9 @@ func (s *session) prelude() {
 	}
 	if s.prog.needs.from {
 		s.load(libFrom(), s.vm.ToValue(maxBulk), s.vm.ToValue(s.prog.needs.typed))
+	}
+	if s.prog.needs.entries {
+		_ = s.ctor("Object").DefineDataProperty("fromEntries", s.load(libEntries()), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	if s.prog.needs.missing {
 		s.load(libMissing())

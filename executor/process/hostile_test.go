@@ -105,7 +105,7 @@ func TestHostileWorkers(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			r := openWith(t, Options{Workers: 1}, "do:"+name)
-			rep, err := r.Run(context.Background(), tinyCall(), nobody{})
+			rep, err := r.Run(context.Background(), tinyCall(), noBroker{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,10 +127,10 @@ func TestHostileWorkers(t *testing.T) {
 	}
 }
 
-// nobody refuses every effect.
-type nobody struct{}
+// noBroker refuses every effect.
+type noBroker struct{}
 
-func (nobody) Do(context.Context, worker.BrokerRequest) worker.BrokerReply {
+func (noBroker) Do(context.Context, worker.BrokerRequest) worker.BrokerReply {
 	return worker.BrokerReply{Failure: &worker.Failure{Code: "SECURITY", Reason: "not-granted"}}
 }
 
@@ -140,7 +140,7 @@ func TestOtherBuild(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "another build") {
 		t.Errorf("%v", err)
 	}
-	if _, err := r.Run(context.Background(), tinyCall(), nobody{}); err == nil {
+	if _, err := r.Run(context.Background(), tinyCall(), noBroker{}); err == nil {
 		t.Error("a call ran")
 	}
 }
@@ -174,7 +174,7 @@ func TestNothingIsLeft(t *testing.T) {
 		case 2:
 			c.Program.Source, c.Program.ID = "for(;;);", "loop"
 		}
-		if _, err := r.Run(context.Background(), c, nobody{}); err != nil {
+		if _, err := r.Run(context.Background(), c, noBroker{}); err != nil {
 			t.Fatal(err)
 		}
 	}

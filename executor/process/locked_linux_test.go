@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +14,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/toolwarrant/toolwarrant/internal/nobody"
 )
 
 // lockedHook makes a worker try, once it is locked, what it must not be able
@@ -149,33 +149,11 @@ func atoi(s string) int { n, _ := strconv.Atoi(s); return n }
 
 // TestLockedAsNobody runs the above, and calls, as a user without rights.
 func TestLockedAsNobody(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("needs root to become somebody else")
-	}
-	dir, err := os.MkdirTemp("/tmp", "worker")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := filepath.Join(dir, "test")
-	if err := os.WriteFile(bin, self, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command(bin, "-test.run=^(TestLocked|TestRun|TestDeadline|TestNothingIsLeft)$", "-test.v")
-	c.Dir, c.Env = "/", []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=/tmp", "HOME=/tmp"}
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	out, err := c.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "uid 65534") {
+	out, err := nobody.Rerun(t, nil, "-test.run=^(TestLocked|TestRun|TestDeadline|TestNothingIsLeft)$", "-test.v")
+	if err != nil || !strings.Contains(out, "uid 65534") {
 		t.Errorf("as nobody: %v\n%s", err, out)
 	}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		if strings.Contains(line, "uid 65534") {
 			t.Log(strings.TrimSpace(line))
 		}

@@ -149,11 +149,36 @@ func (r *refusal) expr(e ast.Expression) {
 		if msg != "" {
 			r.add(e.Idx, msg)
 		}
+	case *ast.DotExpression:
+		if e.Identifier.Name == "maxByteLength" {
+			r.add(e.Identifier.Idx, fixedBuffers)
+		}
+	case *ast.ObjectLiteral:
+		for _, p := range e.Value {
+			if name, at := keyOf(p); name == "maxByteLength" {
+				r.add(at, fixedBuffers) // whatever name the constructor goes by
+			}
+		}
 	case *ast.CallExpression:
 		r.made(e.Callee, e.ArgumentList, false)
 	case *ast.NewExpression:
 		r.made(e.Callee, e.ArgumentList, true)
 	}
+}
+
+const fixedBuffers = "array buffers cannot change their size on this runtime; make a larger one and copy"
+
+// keyOf is the name of a member of an object literal, "" where it is computed.
+func keyOf(p ast.Property) (string, file.Idx) {
+	switch p := p.(type) {
+	case *ast.PropertyShort:
+		return p.Name.Name.String(), p.Name.Idx
+	case *ast.PropertyKeyed:
+		if s, ok := p.Key.(*ast.StringLiteral); ok {
+			return s.Value.String(), s.Idx
+		}
+	}
+	return "", 0
 }
 
 // made looks at calls of globals that cannot work.
@@ -172,7 +197,7 @@ func (r *refusal) made(callee ast.Expression, args []ast.Expression, isNew bool)
 		}
 	case "ArrayBuffer":
 		if isNew && len(args) > 1 {
-			refuse("array buffers cannot change their size on this runtime; make a larger one and copy")
+			refuse(fixedBuffers)
 		}
 	case "RegExp":
 		if len(args) == 0 {
