@@ -11,6 +11,7 @@ fi
 go test -count=1 ./executor/js -run 'TestProbes|TestInstrumentsChangeNothing|TestCompatibilityPage' || fail 'probes'
 
 say 'what counting costs'
-go test -count=1 ./executor/js -run TestRatios -v -ratios 2>&1 | tee "$SCRATCH/ratios.txt"
+go test -count=1 ./executor/js -run 'TestRatios|TestEngineRatio' -v -ratios 2>&1 | tee "$SCRATCH/ratios.txt"
 grep -q '^--- PASS: TestRatios' "$SCRATCH/ratios.txt" || fail 'counting costs more than it may'
-while read -r line; do note "$line"; done < <(grep -o 'ratio \(worst\|mean\).*' "$SCRATCH/ratios.txt")
+grep -q '^--- PASS: TestEngineRatio' "$SCRATCH/ratios.txt" || fail 'a call costs more above the engine than it may'
+while read -r line; do note "$line"; done < <(grep -o 'ratio \(worst\|mean\).*\|[0-9]* lines of input: .*' "$SCRATCH/ratios.txt")
