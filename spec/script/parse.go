@@ -50,12 +50,23 @@ const maxCompileDepth = 500
 func Check(code string) []Problem {
 	prog, body, problem := parse(code)
 	if problem == nil && depth(body) <= maxCompileDepth {
+		expand(body)
 		problem = compile(prog)
 	}
 	if problem != nil {
 		return []Problem{*problem}
 	}
 	return nil
+}
+
+// expand puts regular expressions into the form in which they run.
+func expand(body *ast.BlockStatement) {
+	w := &walker{seen: map[string]bool{}, visit: func(e ast.Expression) {
+		if r, ok := e.(*ast.RegExpLiteral); ok {
+			r.Pattern, _ = Pattern(r.Pattern, r.Flags)
+		}
+	}}
+	w.statement(body)
 }
 
 func parse(code string) (prog *ast.Program, body *ast.BlockStatement, problem *Problem) {
