@@ -78,6 +78,7 @@ func regoIDs(t *testing.T, ids map[string]bool) {
 			switch v := term.Value.(type) {
 			case rego.Object:
 				note(ids, v.Get(rego.StringTerm("id")))
+				note(ids, v.Get(rego.StringTerm("ruleId")))
 			case rego.Call:
 				callIDs(ids, v)
 			}
@@ -93,10 +94,8 @@ func regoIDs(t *testing.T, ids map[string]bool) {
 // callIDs knows the functions of the policy that take an id.
 func callIDs(ids map[string]bool, call rego.Call) {
 	switch name := call[0].String(); {
-	case name == "_signal":
+	case name == "_signal" || name == "_plain":
 		note(ids, call[1])
-	case name == "_required" || name == "_disabled":
-		note(ids, call[2])
 	case name == "object.get" && len(call) == 4 && call[2].Equal(rego.StringTerm("id")):
 		note(ids, call[3])
 	}

@@ -14,13 +14,20 @@ import data.toolwarrant.risk
 # title: The requirement
 # labels:
 #   id: hitl-requirement
-requirement := object.union(verdict, {
+requirement := {
+	"mode": decided.mode,
+	"source": decided.source,
+	"ruleId": decided.ruleId,
+	"autoApproved": decided.autoApproved,
 	"prompt": prompt,
-	"channels": data.toolwarrant.settings.hitl.channels,
-	"approvers": data.toolwarrant.settings.hitl.approvers,
-	"expirySeconds": data.toolwarrant.settings.hitl.expirySeconds,
-	"outOfBandExpirySeconds": data.toolwarrant.settings.hitl.outOfBandExpirySeconds,
-})
+	"channels": settings.channels,
+	"approvers": settings.approvers,
+	"expirySeconds": settings.expirySeconds,
+	"outOfBandExpirySeconds": settings.outOfBandExpirySeconds,
+} if {
+	decided := verdict
+	settings := data.toolwarrant.settings.hitl
+}
 
 # METADATA
 # title: The prompt template, led by the level

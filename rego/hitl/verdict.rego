@@ -11,45 +11,45 @@ import data.toolwarrant.risk
 # title: Required or not, by which rule
 # labels:
 #   id: hitl-verdict
-verdict := _required("rule", "hitl-operator-rule") if {
-	_operator_requires
-} else := _required("spec", "hitl-required") if {
-	_mode == "REQUIRED"
-} else := _required("floor", "hitl-floor") if {
-	_mode == "DISABLED"
-	risk.level >= data.toolwarrant.settings.hitl.floor
-} else := _disabled("spec", "hitl-disabled", false) if {
-	_mode == "DISABLED"
-} else := _required("threshold", "hitl-threshold") if {
-	_mode == "AUTO_APPROVE"
-	risk.level >= data.toolwarrant.settings.hitl.threshold
-} else := _required("floor", "hitl-floor") if {
-	_mode == "AUTO_APPROVE"
-	risk.level >= data.toolwarrant.settings.hitl.floor
-} else := _disabled("spec", "hitl-auto-approve", true) if {
-	_mode == "AUTO_APPROVE"
-} else := _required("rule", "hitl-unknown-mode") if {
-	_mode != ""
-} else := _required("default", "hitl-default") if {
-	risk.level >= data.toolwarrant.settings.hitl.defaultFrom
-} else := _disabled("default", "hitl-default", false)
+verdict := _verdict(mode, risk.level, data.toolwarrant.settings.hitl) if {
+	mode := object.get(input.tool.humanInTheLoop, "mode", "")
+}
 
 # METADATA
-# title: The mode of the document, empty when absent
+# title: The verdict on a mode and a level
+# description: The outcomes are constants, which cost nothing to make.
 # labels:
-#   id: hitl-mode
-_mode := object.get(input.tool.humanInTheLoop, "mode", "")
+#   id: hitl-verdict-of
+_verdict(mode, level, settings) := {"mode": "REQUIRED", "source": "rule", "ruleId": "hitl-operator-rule", "autoApproved": false} if {
+	_operator_requires(settings)
+} else := {"mode": "REQUIRED", "source": "spec", "ruleId": "hitl-required", "autoApproved": false} if {
+	mode == "REQUIRED"
+} else := {"mode": "REQUIRED", "source": "floor", "ruleId": "hitl-floor", "autoApproved": false} if {
+	mode == "DISABLED"
+	level >= settings.floor
+} else := {"mode": "DISABLED", "source": "spec", "ruleId": "hitl-disabled", "autoApproved": false} if {
+	mode == "DISABLED"
+} else := {"mode": "REQUIRED", "source": "threshold", "ruleId": "hitl-threshold", "autoApproved": false} if {
+	mode == "AUTO_APPROVE"
+	level >= settings.threshold
+} else := {"mode": "REQUIRED", "source": "floor", "ruleId": "hitl-floor", "autoApproved": false} if {
+	mode == "AUTO_APPROVE"
+	level >= settings.floor
+} else := {"mode": "DISABLED", "source": "spec", "ruleId": "hitl-auto-approve", "autoApproved": true} if {
+	mode == "AUTO_APPROVE"
+} else := {"mode": "REQUIRED", "source": "rule", "ruleId": "hitl-unknown-mode", "autoApproved": false} if {
+	mode != ""
+} else := {"mode": "REQUIRED", "source": "default", "ruleId": "hitl-default", "autoApproved": false} if {
+	level >= settings.defaultFrom
+} else := {"mode": "DISABLED", "source": "default", "ruleId": "hitl-default", "autoApproved": false}
 
 # METADATA
 # title: The operator always asks for this tool
 # labels:
 #   id: hitl-operator-rule
-_operator_requires if input.tool.name in data.toolwarrant.settings.hitl.requiredTools
+_operator_requires(settings) if {
+	some id in [input.tool.name, input.tool.toolId]
+	id in settings.requiredTools
+}
 
-_operator_requires if input.tool.toolId in data.toolwarrant.settings.hitl.requiredTools
-
-_operator_requires if input.tool.category in data.toolwarrant.settings.hitl.requiredCategories
-
-_required(source, rule) := {"mode": "REQUIRED", "source": source, "ruleId": rule, "autoApproved": false}
-
-_disabled(source, rule, auto) := {"mode": "DISABLED", "source": source, "ruleId": rule, "autoApproved": auto}
+_operator_requires(settings) if input.tool.category in settings.requiredCategories

@@ -13,8 +13,10 @@ import data.toolwarrant.risk
 # labels:
 #   id: limits-rates
 rates := {
-	"ratePerMinute": data.toolwarrant.settings.limits.ratePerMinute,
-	"concurrency": data.toolwarrant.settings.limits.concurrency,
+	"ratePerMinute": settings.ratePerMinute,
+	"concurrency": settings.concurrency,
+} if {
+	settings := data.toolwarrant.settings.limits
 }
 
 # METADATA

@@ -9,31 +9,28 @@ import rego.v2
 import data.toolwarrant.effective
 
 # METADATA
-# title: Patterns of a set that could cover a class of a kind
+# title: The patterns of a set by the kind of class that they could cover
 # labels:
-#   id: risk-of-kind
-of_kind(patterns, kind) := union({named, beginning, covering}) if {
-	listed := data.toolwarrant.settings.classes[kind]
-	named := {pattern | some pattern in patterns; pattern in listed.exact}
-	beginning := {pattern | some pattern in patterns; strings.any_prefix_match(pattern, listed.prefix)}
-	every_name := array.concat(listed.exact, listed.prefix)
-	covering := {pattern |
-		some pattern in patterns
-		endswith(pattern, "*")
-		strings.any_prefix_match(every_name, trim_suffix(pattern, "*"))
-	}
+#   id: risk-by-kind
+_by_kind(patterns) := {kind: hits |
+	wildcards := {pattern | some pattern in patterns; endswith(pattern, "*")}
+	some kind, listed in data.toolwarrant.settings.classes
+	hits := union({
+		{pattern | some pattern in listed.exact; pattern in patterns},
+		{pattern | some pattern in patterns; strings.any_prefix_match(pattern, listed.prefix)},
+		{pattern |
+			some pattern in wildcards
+			strings.any_prefix_match(array.concat(listed.exact, listed.prefix), trim_suffix(pattern, "*"))
+		},
+	})
+	count(hits) > 0
 }
 
 # METADATA
 # title: Added allows by kind
 # labels:
 #   id: risk-added-kinds
-added_kinds := {kind: patterns |
-	count(effective.added_allows) > 0
-	some kind, _ in data.toolwarrant.settings.classes
-	patterns := of_kind(effective.added_allows, kind)
-	count(patterns) > 0
-}
+added_kinds := _by_kind(effective.added_allows)
 
 # METADATA
 # title: Added allows of no kind

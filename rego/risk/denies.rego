@@ -8,11 +8,20 @@ import rego.v2
 import data.toolwarrant.effective
 
 # METADATA
+# title: Signals of lifted denies
+# description: Only a tool that lifts a deny is looked at further.
+# labels:
+#   id: denies
+signals contains signal if {
+	count(effective.removed_denies) > 0
+	some signal in _denies
+}
+
+# METADATA
 # title: A few denies lifted
 # labels:
 #   id: deny-removed
-signals contains _signal("deny-removed", effective.removed_denies) if {
-	count(effective.removed_denies) > 0
+_denies contains _signal("deny-removed", effective.removed_denies) if {
 	count(effective.removed_denies) < data.toolwarrant.settings.risk.removedMany
 }
 
@@ -20,7 +29,7 @@ signals contains _signal("deny-removed", effective.removed_denies) if {
 # title: Many denies lifted
 # labels:
 #   id: deny-removed-many
-signals contains _signal("deny-removed-many", effective.removed_denies) if {
+_denies contains _signal("deny-removed-many", effective.removed_denies) if {
 	count(effective.removed_denies) >= data.toolwarrant.settings.risk.removedMany
 }
 
@@ -28,21 +37,16 @@ signals contains _signal("deny-removed-many", effective.removed_denies) if {
 # title: A deny on reflection lifted
 # labels:
 #   id: deny-removed-reflection
-signals contains _signal("deny-removed-reflection", _removed_kinds.reflection)
+_denies contains _signal("deny-removed-reflection", _removed_kinds.reflection)
 
 # METADATA
 # title: A critical deny lifted
 # labels:
 #   id: deny-removed-critical
-signals contains _signal("deny-removed-critical", _removed_kinds.critical)
+_denies contains _signal("deny-removed-critical", _removed_kinds.critical)
 
 # METADATA
 # title: Lifted denies by kind
 # labels:
 #   id: risk-removed-kinds
-_removed_kinds := {kind: patterns |
-	count(effective.removed_denies) > 0
-	some kind in {"critical", "reflection"}
-	patterns := of_kind(effective.removed_denies, kind)
-	count(patterns) > 0
-}
+_removed_kinds := _by_kind(effective.removed_denies)

@@ -9,7 +9,7 @@ import data.toolwarrant.effective
 # title: Reading files
 # labels:
 #   id: file-read
-signals contains _signal("file-read", set()) if {
+signals contains _plain("file-read") if {
 	effective.file_read
 	not effective.file_write
 }
@@ -18,10 +18,10 @@ signals contains _signal("file-read", set()) if {
 # title: Writing files
 # labels:
 #   id: file-write
-signals contains _signal("file-write", set()) if effective.file_write
+signals contains _plain("file-write") if effective.file_write
 
 # METADATA
 # title: Declared destructive
 # labels:
 #   id: destructive
-signals contains _signal("destructive", set()) if input.tool.sandboxOverrides.destructive
+signals contains _plain("destructive") if input.tool.sandboxOverrides.destructive

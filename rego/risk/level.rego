@@ -21,14 +21,21 @@ level := max({"L0"} | {signal.level | some signal in signals})
 #   id: risk-signal
 _signal(id, names) := {
 	"id": id,
-	"level": data.toolwarrant.settings.risk.signals[id].level,
-	"message": _message(data.toolwarrant.settings.risk.signals[id].message, names),
+	"level": setting.level,
+	"message": message,
+} if {
+	setting := data.toolwarrant.settings.risk.signals[id]
+	message := sprintf("%s: %s", [setting.message, concat(", ", names)])
 }
 
 # METADATA
-# title: The message of a signal
+# title: A signal without names
 # labels:
-#   id: risk-message
-_message(text, names) := text if {
-	count(names) == 0
-} else := sprintf("%s: %s", [text, concat(", ", names)])
+#   id: risk-plain-signal
+_plain(id) := {
+	"id": id,
+	"level": setting.level,
+	"message": setting.message,
+} if {
+	setting := data.toolwarrant.settings.risk.signals[id]
+}

@@ -6,18 +6,33 @@ import rego.v2
 import data.toolwarrant.effective
 
 # METADATA
+# title: Network signals
+# description: Only a tool with a network is looked at further.
+# labels:
+#   id: network
+signals contains signal if {
+	effective.network_mode != "blocked"
+	some signal in _network
+}
+
+# METADATA
 # title: Allowlisted egress
 # description: Also with an empty list, of which every host is refused.
 # labels:
 #   id: network-allowlist
-signals contains _signal("network-allowlist", effective.hosts) if effective.network_mode == "allowlist"
+_network contains _signal("network-allowlist", effective.hosts) if count(effective.hosts) > 0
+
+_network contains _plain("network-allowlist") if {
+	effective.network_mode == "allowlist"
+	count(effective.hosts) == 0
+}
 
 # METADATA
 # title: Wildcard egress
 # description: The wildcard with a port reaches every public host as well.
 # labels:
 #   id: network-wildcard
-signals contains _signal("network-wildcard", set()) if {
+_network contains _plain("network-wildcard") if {
 	some host in effective.hosts
 	_any_host(host)
 }
@@ -34,16 +49,16 @@ _any_host(host) if startswith(host, "*:")
 # title: Private addresses
 # labels:
 #   id: network-private
-signals contains _signal("network-private", effective.private_hosts) if count(effective.private_hosts) > 0
+_network contains _signal("network-private", effective.private_hosts) if count(effective.private_hosts) > 0
 
 # METADATA
 # title: Egress to any public host
 # labels:
 #   id: network-strict
-signals contains _signal("network-strict", set()) if effective.network_mode == "strict"
+_network contains _plain("network-strict") if effective.network_mode == "strict"
 
 # METADATA
 # title: Egress without address check
 # labels:
 #   id: network-open
-signals contains _signal("network-open", set()) if effective.network_mode == "open"
+_network contains _plain("network-open") if effective.network_mode == "open"
