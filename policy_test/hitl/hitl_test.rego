@@ -79,3 +79,21 @@ test_requirement_is_complete if {
 	requirement.expirySeconds == 120
 	requirement.outOfBandExpirySeconds == 900
 }
+
+test_a_demand_asks_whatever_the_mode_says if {
+	demanded := {{"id": "b-rule", "fourEyes": false}, {"id": "a-rule", "fourEyes": true}}
+	requirement := hitl.requirement with input as _at("L0", {"mode": "DISABLED"})
+		with hitl.demands as demanded
+	requirement.mode == "REQUIRED"
+	requirement.source == "rule"
+	requirement.ruleId == "a-rule"
+	requirement.approvers == {"groups": [], "fourEyes": true}
+}
+
+test_a_demand_without_four_eyes_keeps_the_approvers if {
+	requirement := hitl.requirement with input as _at("L0", {"mode": "DISABLED"})
+		with hitl.demands as {{"id": "a-rule", "fourEyes": false}}
+		with data.toolwarrant.settings.hitl.approvers as {"groups": ["leads"], "fourEyes": false}
+	requirement.mode == "REQUIRED"
+	requirement.approvers == {"groups": ["leads"], "fourEyes": false}
+}

@@ -21,7 +21,7 @@ requirement := {
 	"autoApproved": decided.autoApproved,
 	"prompt": prompt,
 	"channels": settings.channels,
-	"approvers": settings.approvers,
+	"approvers": approvers,
 	"expirySeconds": settings.expirySeconds,
 	"outOfBandExpirySeconds": settings.outOfBandExpirySeconds,
 } if {

@@ -20,8 +20,8 @@ verdict := _verdict(mode, risk.level, data.toolwarrant.settings.hitl) if {
 # description: The outcomes are constants, which cost nothing to make.
 # labels:
 #   id: hitl-verdict-of
-_verdict(mode, level, settings) := {"mode": "REQUIRED", "source": "rule", "ruleId": "hitl-operator-rule", "autoApproved": false} if {
-	_operator_requires(settings)
+_verdict(mode, level, settings) := {"mode": "REQUIRED", "source": "rule", "ruleId": first, "autoApproved": false} if {
+	first := min({demand.id | some demand in demands})
 } else := {"mode": "REQUIRED", "source": "spec", "ruleId": "hitl-required", "autoApproved": false} if {
 	mode == "REQUIRED"
 } else := {"mode": "REQUIRED", "source": "floor", "ruleId": "hitl-floor", "autoApproved": false} if {
@@ -42,14 +42,3 @@ _verdict(mode, level, settings) := {"mode": "REQUIRED", "source": "rule", "ruleI
 } else := {"mode": "REQUIRED", "source": "default", "ruleId": "hitl-default", "autoApproved": false} if {
 	level >= settings.defaultFrom
 } else := {"mode": "DISABLED", "source": "default", "ruleId": "hitl-default", "autoApproved": false}
-
-# METADATA
-# title: The operator always asks for this tool
-# labels:
-#   id: hitl-operator-rule
-_operator_requires(settings) if {
-	some id in [input.tool.name, input.tool.toolId]
-	id in settings.requiredTools
-}
-
-_operator_requires(settings) if input.tool.category in settings.requiredCategories
