@@ -174,10 +174,7 @@ func (r *reader) decision(t *ast.Term, d *decision.Decision) {
 	r.each(t, "riskSignals", func(v *ast.Term) {
 		d.RiskSignals = append(d.RiskSignals, decision.Signal{ID: r.str(v, "id"), Level: r.level(v, "level"), Message: r.str(v, "message")})
 	})
-	d.Reasons = []decision.Reason{}
-	r.each(t, "reasons", func(v *ast.Term) {
-		d.Reasons = append(d.Reasons, decision.Reason{ID: r.str(v, "id"), Message: r.str(v, "message"), Path: r.str(v, "path")})
-	})
+	d.Reasons = r.reasons(t, "reasons")
 	h := r.get(t, "humanInTheLoop")
 	approvers := r.get(h, "approvers")
 	d.HumanInTheLoop = decision.HumanInTheLoop{
@@ -198,6 +195,14 @@ func (r *reader) decision(t *ast.Term, d *decision.Decision) {
 	if d.Allow == (len(d.Reasons) > 0) {
 		r.fail("allow is %v with %d reasons", d.Allow, len(d.Reasons))
 	}
+}
+
+func (r *reader) reasons(t *ast.Term, name string) []decision.Reason {
+	out := []decision.Reason{}
+	r.each(t, name, func(v *ast.Term) {
+		out = append(out, decision.Reason{ID: r.str(v, "id"), Message: r.str(v, "message"), Path: r.str(v, "path")})
+	})
+	return out
 }
 
 func (r *reader) level(t *ast.Term, name string) string {

@@ -25,6 +25,7 @@ type program struct {
 	plan     rego.PreparedEvalQuery // data.toolwarrant.effective.plan
 	visible  rego.PreparedEvalQuery // data.toolwarrant.access.visible
 	findings rego.PreparedEvalQuery // data.toolwarrant.lint.findings
+	refusals rego.PreparedEvalQuery // data.toolwarrant.publish.refusals
 
 	rules map[string]Rule // METADATA label id -> rule
 }
@@ -106,11 +107,12 @@ func compile(ctx context.Context, s *source) (*program, error) {
 		return nil, err
 	}
 	for query, prepared := range map[string]*rego.PreparedEvalQuery{
-		"data.toolwarrant.decision":        &p.decision,
-		"data.toolwarrant.effective.chain": &p.chain,
-		"data.toolwarrant.effective.plan":  &p.plan,
-		"data.toolwarrant.access.visible":  &p.visible,
-		"data.toolwarrant.lint.findings":   &p.findings,
+		"data.toolwarrant.decision":         &p.decision,
+		"data.toolwarrant.effective.chain":  &p.chain,
+		"data.toolwarrant.effective.plan":   &p.plan,
+		"data.toolwarrant.access.visible":   &p.visible,
+		"data.toolwarrant.lint.findings":    &p.findings,
+		"data.toolwarrant.publish.refusals": &p.refusals,
 	} {
 		if len(p.compiler.GetRules(ast.MustParseRef(query))) == 0 {
 			return nil, compileFault(s.name, "it has no rule %s", query)

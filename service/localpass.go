@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit"
@@ -10,6 +11,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -46,8 +48,13 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 // Publish earns a tool its Local Pass and, if it passes, makes exactly what
 // passed active: the document of a user tool gets draft false and its
 // toolSafety, and the state file the digest. A tool that does not pass stays
-// as it is, and the error is LOCAL_PASS_FAILED with the cause in its message.
-func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.Tool) (res executor.Result, mode string, err error) {
+// as it is, and the error is LOCAL_PASS_FAILED with the cause in its message;
+// one that the policy does not let this caller publish with this justification
+// stays so too (POLICY_DENIED). The justification goes on record.
+func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.Tool, justification string) (res executor.Result, mode string, err error) {
+	if len(justification) > maxJustification {
+		return res, mode, fault.New(fault.Usage, "justification-too-long", "the justification has %d bytes; at most %d go on record", len(justification), maxJustification)
+	}
 	rt := spec.ThisRuntime()
 	if lacking := t.Spec.CheckRuntime(rt); len(lacking) > 0 {
 		return res, mode, lacking[0]
@@ -59,6 +66,9 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 			cause = fault.New(fault.Internal, "unexpected", "the test ended without an outcome")
 		}
 		return res, mode, localPassFailed(t, cause)
+	}
+	if err := s.mayPublish(ctx, p, t, justification); err != nil {
+		return res, mode, err
 	}
 	published := t.Spec
 	if t.Path != "" {
@@ -84,7 +94,27 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 			return res, mode, err
 		}
 	}
-	return res, mode, s.event(ctx, "publish", p, map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "specDigest": published.Digest(), "mode": mode})
+	return res, mode, s.event(ctx, "publish", p, map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "specDigest": published.Digest(),
+		"mode": mode, "riskLevel": res.Decision.RiskLevel, "justification": justification})
+}
+
+// maxJustification bounds what an author may say, in bytes.
+const maxJustification = 2000
+
+// mayPublish asks the policy.
+func (s *Service) mayPublish(ctx context.Context, p decision.Principal, t *catalog.Tool, justification string) error {
+	refusals, err := s.Policy.PublishRefusals(ctx, resolver.Request{
+		Tool:      resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env},
+		Principal: p, Origin: decision.OriginCLITest,
+	}, justification)
+	if err != nil || len(refusals) == 0 {
+		return err
+	}
+	var all []string
+	for _, r := range refusals {
+		all = append(all, r.Message)
+	}
+	return fault.New(fault.PolicyDenied, refusals[0].ID, "%q passed its test and stays a draft: %s", t.Spec.Name, strings.Join(all, "; ")).At(t.Path, "", 0, 0)
 }
 
 // Draft takes a tool out of service.

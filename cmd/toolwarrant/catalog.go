@@ -118,13 +118,25 @@ func (a *app) catalogShowCmd() *cobra.Command {
 	return c
 }
 
+// justificationFlag is what an author says for a tool of a high level.
+func (a *app) justificationFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "justification", "", "why the tool is needed; goes on record, and the policy asks for it from a certain level on")
+}
+
 func (a *app) catalogPublishCmd() *cobra.Command {
+	justification := ""
 	c := &cobra.Command{
 		Use:   "publish NAME",
 		Short: "Test a tool and, if it passes, serve exactly what passed",
+		Long: "Test a tool and, if it passes, serve exactly what passed. The policy (package\n" +
+			"toolwarrant.publish) says who may publish which level, and what has to be said\n" +
+			"for it; the built-in one asks for a justification from L4 on, and lets trusted\n" +
+			"authors alone publish L5.",
+		Example: "  toolwarrant catalog publish shout\n" +
+			"  toolwarrant catalog publish cleanup --justification \"clears the cache every night\"",
 		Args:  cobra.ExactArgs(1),
 		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
-			res, _, err := s.Publish(ctx, principal(), t)
+			res, _, err := s.Publish(ctx, principal(), t, justification)
 			if err != nil {
 				return err
 			}
@@ -132,10 +144,12 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 				a.json(view(res))
 				return nil
 			}
-			a.printf("%s passed its test and is served.\n", t.Spec.Name)
+			a.printf("%s passed its test and is served. What it may do:\n\n", t.Spec.Name)
+			a.printDecision(res.Decision)
 			return nil
 		}),
 	}
+	a.justificationFlag(c, &justification)
 	a.formats(c, "text", "json")
 	a.policyFlag(c)
 	return c

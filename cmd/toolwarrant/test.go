@@ -22,6 +22,7 @@ type testView struct {
 
 func (a *app) testCmd() *cobra.Command {
 	var all, write bool
+	justification := ""
 	c := &cobra.Command{
 		Use:   "test SPEC|NAME...",
 		Short: "Run the Local Pass of tools: their code with their testValues",
@@ -60,7 +61,7 @@ document gets draft false and its toolSafety; a bundled tool only its state.`,
 				var res executor.Result
 				var mode string
 				if write {
-					res, mode, err = s.Publish(ctx, principal(), t)
+					res, mode, err = s.Publish(ctx, principal(), t, justification)
 					if err != nil && res.Outcome == fault.OK || err != nil && res.CallID == "" {
 						return err
 					}
@@ -77,6 +78,7 @@ document gets draft false and its toolSafety; a bundled tool only its state.`,
 	}
 	c.Flags().BoolVar(&all, "all", false, "test every tool of the catalog")
 	c.Flags().BoolVar(&write, "write", false, "publish what passes")
+	a.justificationFlag(c, &justification)
 	a.formats(c, "text", "json", "junit")
 	a.policyFlag(c)
 	return c
