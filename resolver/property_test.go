@@ -3,6 +3,7 @@ package resolver
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +15,9 @@ import (
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
+
+// inputs is how many documents each property is tried on.
+var inputs = flag.Int("inputs", 1000, "generated documents for each property")
 
 // The pieces that generated documents are put together from.
 var (
@@ -57,7 +61,7 @@ func TestTotalAndDeterministic(t *testing.T) {
 	r, rnd := generousResolver(t), rand.New(rand.NewPCG(1, 2))
 	other := generousResolver(t)
 	decided := 0
-	for i := range 1000 {
+	for i := range *inputs {
 		set := generated(rnd)
 		req := request(doc(t, map[string]any{"name": fmt.Sprintf("tool%d", i), "sandboxOverrides": set}))
 		d, err := r.Resolve(context.Background(), req)
@@ -101,7 +105,7 @@ func TestTotalAndDeterministic(t *testing.T) {
 func TestRiskIsMonotone(t *testing.T) {
 	r, rnd := generousResolver(t), rand.New(rand.NewPCG(3, 4))
 	steps := 0
-	for range 400 {
+	for range *inputs {
 		set := generated(rnd)
 		set["addDenyClasses"], set["removeAllowClasses"] = []string{}, []string{}
 		before, err := r.Resolve(context.Background(), request(doc(t, overrides(set))))
@@ -120,6 +124,46 @@ func TestRiskIsMonotone(t *testing.T) {
 	}
 	if steps < 100 {
 		t.Errorf("only %d steps were compared", steps)
+	}
+}
+
+// A constraint never widens: under one, a document is refused or gets what it
+// would get without.
+func TestConstraintsOnlyRefuse(t *testing.T) {
+	bound := func(constraints string) *Resolver {
+		return newResolver(t, Options{
+			Policy: policyFolder(t, map[string]string{
+				"cue/profiles/bound.cue": "package toolwarrant\n\nprofiles: bound: {description: \"test\"\n" + constraints + "}\n",
+				"cue/bindings.cue":       "package toolwarrant\n\nbindings: [{profile: \"bound\", name: \"probe\"}]\n",
+			}),
+			Operator: Operator{BasePath: "/base", AllowOpenMode: true, PrivateHosts: []string{"db.internal:80"}},
+		})
+	}
+	free := bound("")
+	tight := bound(`constraints: {network: {mode: "blocked" | "allowlist", hosts: [...!~"^[*]"]}, fileWrite: false, allowClasses: [...!~"^java[.]net"]}`)
+	rnd := rand.New(rand.NewPCG(5, 6))
+	same, refused := 0, 0
+	for range *inputs {
+		req := request(doc(t, overrides(generated(rnd))))
+		before, err := free.Resolve(context.Background(), req)
+		if err != nil {
+			if _, err := tight.Resolve(context.Background(), req); err == nil {
+				t.Fatalf("%s is accepted under a constraint only", req.Tool.Spec.Canonical())
+			}
+			continue
+		}
+		after, err := tight.Resolve(context.Background(), req)
+		if err != nil {
+			refused++
+			continue
+		}
+		same++
+		if diff := cmp.Diff(before.EffectivePolicy, after.EffectivePolicy); diff != "" {
+			t.Fatalf("a constraint changed the policy:\n%s", diff)
+		}
+	}
+	if same < *inputs/20 || refused < *inputs/20 {
+		t.Errorf("%d the same, %d refused", same, refused)
 	}
 }
 

@@ -94,6 +94,9 @@ func selectorsAgree(t *testing.T, doc *html.Node, css string) {
 		}
 	}
 	for _, n := range cascadia.QueryAll(doc, theirs) {
+		if n.Type != html.ElementNode {
+			continue // :contains takes texts for elements there
+		}
 		want = append(want, fmt.Sprintf("%p %s", n, n.Data))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -115,7 +118,7 @@ func TestSelectors(t *testing.T) {
 }
 
 func FuzzSelector(f *testing.F) {
-	for _, s := range []string{"div p", "div>p+p~ul li,b", "[n='a b'] i", "p:not(.x):has(i)", ":contains('(')", "a\\,b", "> p", "p:nth-child(2n+1)", "*|*", "'"} {
+	for _, s := range []string{"div p", "div>p+p~ul li,b", "[n='a b'] i", "p:not(.x):has(i)", ":contains('(')", "a\\,b", "> p", "p:nth-child(2n+1)", "*|*", "'", ":contains('')", "p :containsOwn('')"} {
 		f.Add(s)
 	}
 	doc, _ := html.Parse(strings.NewReader(selectorPage))

@@ -1,0 +1,169 @@
+//go:build unix
+
+package resolver
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/rego"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+)
+
+var (
+	ratios    = flag.Bool("ratios", false, "measure ratios and growth")
+	decisions = flag.Int("decisions", 100_000, "decisions of TestHeapIsFlat, with -ratios")
+)
+
+func cpu() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// costs measures functions in turns and gives the median CPU time of one call
+// of each.
+func costs(n int, fs ...func()) []time.Duration {
+	all := make([][]time.Duration, len(fs))
+	for range 7 {
+		for i, f := range fs {
+			began := cpu()
+			for range n {
+				f()
+			}
+			all[i] = append(all[i], (cpu()-began)/time.Duration(n))
+		}
+	}
+	out := make([]time.Duration, len(fs))
+	for i, a := range all {
+		slices.Sort(a)
+		out[i] = a[len(a)/2]
+	}
+	return out
+}
+
+// TestRatios prints what a decision costs beside the bare evaluation of the
+// same query, and how it grows with classes and profiles.
+func TestRatios(t *testing.T) {
+	if !*ratios {
+		t.Skip("go test ./resolver -run TestRatios -v -ratios")
+	}
+	ctx := context.Background()
+	resolve := func(r *Resolver, req Request) func() {
+		return func() {
+			if _, err := r.Resolve(ctx, req); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := newResolver(t, Options{})
+	e := r.active.Load()
+	for _, level := range []string{"L0", "L3", "L5"} {
+		req := request(doc(t, overrides(benchTools()[level])))
+		pl, err := e.planFor(ctx, req.Tool, req.Principal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		input, err := e.input(pl, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := planKey{digest: req.Tool.Spec.Digest(), source: "user", chain: e.keyFor(req.Tool.Spec, req.Principal)}
+		got := costs(200, resolve(r, req), func() {
+			// On an evaluator, as Resolve: a grown stack is half of the cost.
+			_ = e.evaluators.do(ctx, func() { _, _ = e.program.decision.Eval(ctx, rego.EvalParsedInput(input)) })
+		}, func() { _, _ = e.makePlan(ctx, req.Tool, key) })
+		t.Logf("ratio resolve %s over bare evaluation: %.2f (%v, %v); a first sight costs %v more", level, float64(got[0])/float64(got[1]), got[0], got[1], got[2])
+	}
+
+	req := request(doc(t, overrides(benchTools()["L3"])))
+	many := make([]string, 1000)
+	for i := range many {
+		many[i] = fmt.Sprintf("%q", fmt.Sprintf("com.example.deny.C%d", i))
+	}
+	wide := newResolver(t, Options{Policy: policyFolder(t, map[string]string{
+		"cue/profiles/wide.cue": "package toolwarrant\n\nprofiles: wide: {description: \"test\", denyClasses: [" + strings.Join(many, ", ") + "]}\n",
+		"cue/bindings.cue":      "package toolwarrant\n\nbindings: [{profile: \"wide\", name: \"probe\"}]\n",
+	})})
+	got := costs(100, resolve(r, req), resolve(wide, req))
+	t.Logf("ratio 1,000 more classes: %.2f (%v, %v)", float64(got[1])/float64(got[0]), got[0], got[1])
+
+	chain := func(n int) *Resolver {
+		var b strings.Builder
+		b.WriteString("package toolwarrant\n\nprofiles: {\n")
+		for i := 1; i <= n; i++ {
+			parent := ""
+			if i > 1 {
+				parent = fmt.Sprintf(", extends: \"p%d\"", i-1)
+			}
+			fmt.Fprintf(&b, "\tp%d: {description: \"test\"%s, timeoutSeconds: %d}\n", i, parent, 30-i)
+		}
+		b.WriteString("}\n")
+		return newResolver(t, Options{Policy: policyFolder(t, map[string]string{
+			"cue/profiles/chain.cue": b.String(),
+			"cue/bindings.cue":       fmt.Sprintf("package toolwarrant\n\nbindings: [{profile: \"p%d\", name: \"probe\"}]\n", n),
+		})})
+	}
+	got = costs(200, resolve(chain(1), req), resolve(chain(8), req))
+	t.Logf("ratio 8 profiles over 1: %.2f (%v, %v)", float64(got[1])/float64(got[0]), got[0], got[1])
+}
+
+// TestHeapIsFlat decides about ever new documents and looks at the heap once
+// the caches are full.
+func TestHeapIsFlat(t *testing.T) {
+	if !*ratios {
+		t.Skip("go test ./resolver -run TestHeapIsFlat -v -ratios -timeout 30m")
+	}
+	r := newResolver(t, Options{})
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	base, n := int64(0), *decisions
+	for i := range n {
+		set := map[string]any{"networkMode": "allowlist", "hostsAllow": []string{fmt.Sprintf("h%d.example", i)}, "addAllowClasses": []string{fmt.Sprintf("com.example.C%d", i)}}
+		if _, err := r.Resolve(context.Background(), request(doc(t, overrides(set)))); err != nil {
+			t.Fatal(err)
+		}
+		if i == n/5 {
+			base = heap()
+		}
+		if (i+1)%(n/5) == 0 {
+			t.Logf("%d decisions: heap %.2f MiB", i+1, float64(heap())/(1<<20))
+		}
+	}
+	if grown := heap() - base; grown > 1<<20 {
+		t.Errorf("the heap grew by %d bytes after the first fifth", grown)
+	}
+}
+
+// TestListRatio lists many tools for many callers.
+func TestListRatio(t *testing.T) {
+	if !*ratios {
+		t.Skip("go test ./resolver -run TestListRatio -v -ratios")
+	}
+	r := newResolver(t, Options{})
+	tools := make([]Tool, 10_000)
+	for i := range tools {
+		tools[i] = Tool{Spec: doc(t, map[string]any{"name": fmt.Sprintf("tool%d", i)}), Source: "user"}
+	}
+	list := func(subject string) time.Duration {
+		began := cpu()
+		if _, err := r.Visible(context.Background(), decision.Principal{Subject: subject, Groups: []string{"staff"}}, tools); err != nil {
+			t.Fatal(err)
+		}
+		return cpu() - began
+	}
+	t.Logf("the first list of 10,000 tools: %v; of the next caller: %v; again: %v", list("a"), list("b"), list("b"))
+}
