@@ -150,7 +150,7 @@ func numeric(v goja.Value) goja.Value {
 		return v
 	}
 	n := v.ToNumber()
-	if v.ExportType().Kind() != reflect.String || n.ToFloat() == 0 || math.IsInf(n.ToFloat(), 0) {
+	if kind := v.ExportType(); kind == nil || kind.Kind() != reflect.String || n.ToFloat() == 0 || math.IsInf(n.ToFloat(), 0) {
 		return n
 	}
 	if text := strings.TrimSpace(v.String()); len(text) > 15 && len(text) <= maxDecimal && longDecimal.MatchString(text) {

@@ -66,6 +66,7 @@ type needs struct {
 	regexp, missing, promises, parse, apply, locale bool
 	iterators, weak, collate, buffers               bool
 	from, typed, asyncIterator, entries             bool
+	bigints, sort, dates, casing                    bool
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
 	global                                          bool     // the global object may be used as a value
@@ -88,7 +89,7 @@ func (n *needs) names(list ...string) bool {
 // watched are the globals that are built, or taken before the program can
 // replace them, only for programs that name them.
 var watched = func() map[string]bool {
-	out := map[string]bool{"JSON": true, "Uint8Array": true, "Error": true}
+	out := map[string]bool{"JSON": true, "Uint8Array": true, "Error": true, "GoError": true}
 	for n := range injected {
 		out[n] = true
 	}
@@ -100,6 +101,9 @@ var watched = func() map[string]bool {
 
 // escape is a character of an identifier written by its number.
 var escape = regexp.MustCompile(`\\u(?:00|\{0*)([0-9a-fA-F]{2})\}?`)
+
+// bigLiteral is a number with an n at its end.
+var bigLiteral = regexp.MustCompile(`[0-9a-fA-F]n\b`)
 
 // wordsOf are the watched names that stand anywhere in the text, comments and
 // strings included.
@@ -145,6 +149,10 @@ func needsOf(source string, global bool) needs {
 
 		from:          names("from") && names("Array"),
 		entries:       names("fromEntries"),
+		bigints:       names("BigInt", "Big64") || bigLiteral.MatchString(source),
+		sort:          names("sort"),
+		dates:         names("Date"),
+		casing:        names("toLocaleLower", "toLocaleUpper"),
 		typed:         names("8Array", "16Array", "32Array", "64Array"),
 		asyncIterator: names("asyncIterator", "fromAsync"),
 
@@ -266,6 +274,7 @@ func (s *session) prelude() {
 		s.promises()
 	}
 	s.guards()
+	s.corrections()
 }
 
 // asyncIterator adds the symbol that the engine lacks.
