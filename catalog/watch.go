@@ -13,10 +13,11 @@ import (
 
 // Watch reloads at every tick at which the files of the catalog are others
 // than at the tick before, so that what another process published or drafted
-// takes effect here. It returns when ctx ends. report is told how each reload
-// ended; after a failed one the last good content stays, and the reload is
+// takes effect here. It returns when ctx ends. report is told of each reload
+// that changed something, failed, or followed a failed one; after a failed one the last good content stays, and the reload is
 // tried again at the next tick.
 func (c *Catalog) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
+	failed := false
 	last := "" // unknown, so that what happened since Open is not missed
 	for {
 		select {
@@ -28,13 +29,18 @@ func (c *Catalog) Watch(ctx context.Context, ticks <-chan time.Time, report func
 		if now == last {
 			continue
 		}
+		before := c.Revision()
 		err := c.Reload(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if err == nil {
 			last = now
+			if !failed && c.Revision() == before {
+				continue // the files say what they said
+			}
 		}
+		failed = err != nil
 		report(err)
 	}
 }
