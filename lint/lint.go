@@ -5,12 +5,14 @@
 // spec), the resolver (asked through a function, so that this package knows no
 // policy), and the small document rules of rules.go, TW102 and up. All have
 // the same Finding. Nothing is changed and no code is run. Commands and
-// services import it; it imports spec alone.
+// services import it; it imports spec, and the pages of docs.
 package lint
 
 import (
 	"cmp"
 	"context"
+	"io"
+	"os"
 	"slices"
 
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -51,6 +53,12 @@ type Summary struct {
 type Report struct {
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
+
+	// What the formats need beside the findings.
+	files   []string          // every file that was read
+	stdin   []byte            // what "-" was
+	titles  map[string]string // of the rules of the policy, by id
+	version string
 }
 
 // OK reports whether no finding is an error.
@@ -62,15 +70,24 @@ func (r Report) OK() bool { return r.Summary.Errors == 0 }
 // document.
 type Resolve func(ctx context.Context, s *spec.Spec) (refused []*fault.Error, noteworthy []Finding, err error)
 
+// Options say what a run asks beside its own rules.
+type Options struct {
+	Resolve Resolve           // nil leaves the policy out
+	Titles  map[string]string // the rules of the policy: id and METADATA title
+	Version string            // of this program, for reports
+}
+
+// stdinName stands for the standard input in findings.
+const stdinName = "<stdin>"
+
 // Run lints the documents at paths: files, bundles, "-", folders with
-// spec.json, and every other folder with all that is below it. A nil resolve
-// leaves the policy out. The error is a USAGE fault for a path that cannot be
+// spec.json, and every other folder with all that is below it. The error is a USAGE fault for a path that cannot be
 // read or holds no document, or a fault of the system that resolve reports.
-func Run(ctx context.Context, paths []string, resolve Resolve) (Report, error) {
+func Run(ctx context.Context, paths []string, o Options) (Report, error) {
 	if len(paths) == 0 {
 		return Report{}, fault.New(fault.Usage, "no-path", "name at least one file or folder to check")
 	}
-	l := &linter{ctx: ctx, resolve: resolve, names: map[string]*spec.Spec{}, ids: map[string]*spec.Spec{}}
+	l := &linter{ctx: ctx, options: o, names: map[string]*spec.Spec{}, ids: map[string]*spec.Spec{}}
 	for _, path := range paths {
 		targets, err := find(path)
 		if err != nil {
@@ -88,9 +105,10 @@ func Run(ctx context.Context, paths []string, resolve Resolve) (Report, error) {
 // linter is one run.
 type linter struct {
 	ctx     context.Context
-	resolve Resolve
+	options Options
 	out     []Finding
-	files   int
+	files   []string
+	stdin   []byte
 	names   map[string]*spec.Spec // the first document of a name
 	ids     map[string]*spec.Spec
 }
@@ -99,11 +117,10 @@ func (l *linter) load(path string) error {
 	if err := l.ctx.Err(); err != nil {
 		return fault.New(fault.Interrupted, "cancelled", "the check was cancelled").Because(err)
 	}
-	docs, err := spec.Load(path)
+	docs, err := l.read(path)
 	if err != nil {
 		return err
 	}
-	l.files++
 	for _, d := range docs {
 		for _, e := range d.Errors {
 			l.fault(e)
@@ -118,6 +135,26 @@ func (l *linter) load(path string) error {
 	return nil
 }
 
+// read loads what stands at path. The standard input is kept, since a report
+// shows lines and it cannot be read twice.
+func (l *linter) read(path string) ([]spec.Loaded, error) {
+	if path != "-" {
+		docs, err := spec.Load(path)
+		if len(docs) > 0 {
+			path = docs[0].File
+		}
+		l.files = append(l.files, path)
+		return docs, err
+	}
+	data, err := io.ReadAll(io.LimitReader(os.Stdin, spec.MaxBundleBytes+1))
+	if err != nil {
+		return nil, unreadable(stdinName, err)
+	}
+	l.stdin = data
+	l.files = append(l.files, stdinName)
+	return spec.LoadBytes(stdinName, data), nil
+}
+
 // document applies every rule to one valid document.
 func (l *linter) document(s *spec.Spec) error {
 	for _, e := range s.CheckCode() {
@@ -129,10 +166,10 @@ func (l *linter) document(s *spec.Spec) error {
 		})
 	}
 	l.duplicates(s)
-	if l.resolve == nil {
+	if l.options.Resolve == nil {
 		return nil
 	}
-	refused, noteworthy, err := l.resolve(l.ctx, s)
+	refused, noteworthy, err := l.options.Resolve(l.ctx, s)
 	if err != nil {
 		return err
 	}
@@ -186,7 +223,7 @@ func (l *linter) report() Report {
 	slices.SortStableFunc(l.out, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	r := Report{Findings: l.out, Summary: Summary{Files: l.files}}
+	r := Report{Findings: l.out, Summary: Summary{Files: len(l.files)}, files: l.files, stdin: l.stdin, titles: l.options.Titles, version: l.options.Version}
 	for _, f := range r.Findings {
 		switch f.Severity {
 		case Error:

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,9 @@ func (a *app) lintCmd() *cobra.Command {
 policy would accept them (RESOLVER_REJECT). Nothing is run and nothing is
 written. "-" reads one document from standard input.`,
 		Example: `  toolwarrant lint tools/
-  toolwarrant lint mytool.json --format json`,
+  toolwarrant lint mytool.json --format json
+  toolwarrant lint tools/ --format sarif > lint.sarif   # code scanning
+  toolwarrant lint tools/ --format github               # annotations in a workflow`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
 			home, cfg, err := a.settings(nil)
@@ -34,16 +37,11 @@ written. "-" reads one document from standard input.`,
 			if err != nil {
 				return err
 			}
-			report, err := lint.Run(c.Context(), paths, resolves(policy))
+			report, err := lint.Run(c.Context(), paths, lint.Options{Resolve: resolves(policy), Titles: titles(policy), Version: version()})
 			if err != nil {
 				return err
 			}
-			if a.format == "json" {
-				err = lint.JSON(a.std.out, report)
-			} else {
-				err = lint.Text(a.std.out, report)
-			}
-			if err != nil {
+			if err := lintFormats[a.format](a.std.out, report); err != nil {
 				return err
 			}
 			if !report.OK() {
@@ -52,9 +50,23 @@ written. "-" reads one document from standard input.`,
 			return nil
 		},
 	}
-	a.formats(c, "text", "json")
+	a.formats(c, "text", "json", "sarif", "junit", "github")
 	a.policyFlag(c)
 	return c
+}
+
+// lintFormats are the printers of a report.
+var lintFormats = map[string]func(io.Writer, lint.Report) error{
+	"text": lint.Text, "json": lint.JSON, "sarif": lint.SARIF, "junit": lint.JUnit, "github": lint.GitHub,
+}
+
+// titles are those of the rules of a policy, by id.
+func titles(policy *resolver.Resolver) map[string]string {
+	out := map[string]string{}
+	for id, rule := range policy.Rules() {
+		out[id] = rule.Title
+	}
+	return out
 }
 
 // resolves asks the policy about a document.

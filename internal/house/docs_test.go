@@ -260,7 +260,7 @@ func idsOf(ctx context.Context, t *testing.T, policy *resolver.Resolver, members
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	report, err := lint.Run(ctx, []string{file}, nil)
+	report, err := lint.Run(ctx, []string{file}, lint.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
