@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
@@ -59,6 +60,9 @@ type Report struct {
 	stdin   []byte            // what "-" was
 	titles  map[string]string // of the rules of the policy, by id
 	version string
+
+	suppressed   []suppressed
+	suppressions []Suppression
 }
 
 // OK reports whether no finding is an error.
@@ -75,6 +79,7 @@ type Options struct {
 	Resolve Resolve           // nil leaves the policy out
 	Titles  map[string]string // the rules of the policy: id and METADATA title
 	Version string            // of this program, for reports
+	Now     time.Time         // decides what has expired; zero is the clock
 }
 
 // stdinName stands for the standard input in findings.
@@ -86,6 +91,9 @@ const stdinName = "<stdin>"
 func Run(ctx context.Context, paths []string, o Options) (Report, error) {
 	if len(paths) == 0 {
 		return Report{}, fault.New(fault.Usage, "no-path", "name at least one file or folder to check")
+	}
+	if o.Now.IsZero() {
+		o.Now = time.Now()
 	}
 	l := &linter{ctx: ctx, options: o, names: map[string]*spec.Spec{}, ids: map[string]*spec.Spec{}}
 	for _, path := range paths {
@@ -109,8 +117,12 @@ type linter struct {
 	out     []Finding
 	files   []string
 	stdin   []byte
-	names   map[string]*spec.Spec // the first document of a name
-	ids     map[string]*spec.Spec
+
+	suppressed   []suppressed
+	suppressions []Suppression
+
+	names map[string]*spec.Spec // the first document of a name
+	ids   map[string]*spec.Spec
 }
 
 func (l *linter) load(path string) error {
@@ -128,9 +140,11 @@ func (l *linter) load(path string) error {
 		if d.Spec == nil {
 			continue
 		}
+		from := len(l.out)
 		if err := l.document(d.Spec); err != nil {
 			return err
 		}
+		l.suppress(d.Spec, from)
 	}
 	return nil
 }
@@ -223,7 +237,8 @@ func (l *linter) report() Report {
 	slices.SortStableFunc(l.out, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	r := Report{Findings: l.out, Summary: Summary{Files: len(l.files)}, files: l.files, stdin: l.stdin, titles: l.options.Titles, version: l.options.Version}
+	r := Report{Findings: l.out, Summary: Summary{Files: len(l.files)}, files: l.files, stdin: l.stdin, titles: l.options.Titles, version: l.options.Version,
+		suppressed: l.suppressed, suppressions: l.suppressions}
 	for _, f := range r.Findings {
 		switch f.Severity {
 		case Error:

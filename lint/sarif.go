@@ -88,6 +88,11 @@ func SARIF(w io.Writer, r Report) error {
 	for _, f := range r.Findings {
 		results = append(results, s.result(f))
 	}
+	for _, a := range r.suppressed {
+		result := s.result(a.Finding)
+		result.Suppressions = []sarifSuppression{{Kind: "inSource", Justification: visible(a.reason)}}
+		results = append(results, result)
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")

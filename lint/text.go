@@ -24,8 +24,12 @@ func Text(w io.Writer, r Report) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d error%s, %d warning%s in %d file%s\n", r.Summary.Errors, plural(r.Summary.Errors),
-		r.Summary.Warnings, plural(r.Summary.Warnings), r.Summary.Files, plural(r.Summary.Files))
+	accepted := ""
+	if n := len(r.suppressed); n > 0 {
+		accepted = fmt.Sprintf(", %d suppressed", n)
+	}
+	_, err := fmt.Fprintf(w, "%d error%s, %d warning%s%s in %d file%s\n", r.Summary.Errors, plural(r.Summary.Errors),
+		r.Summary.Warnings, plural(r.Summary.Warnings), accepted, r.Summary.Files, plural(r.Summary.Files))
 	return err
 }
 

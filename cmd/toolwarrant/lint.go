@@ -16,6 +16,7 @@ import (
 )
 
 func (a *app) lintCmd() *cobra.Command {
+	suppressions := false
 	c := &cobra.Command{
 		Use:   "lint PATH...",
 		Short: "Check spec documents: schema, invariants, policy; offline",
@@ -41,6 +42,9 @@ written. "-" reads one document from standard input.`,
 			if err != nil {
 				return err
 			}
+			if suppressions {
+				return a.printSuppressions(report)
+			}
 			if err := lintFormats[a.format](a.std.out, report); err != nil {
 				return err
 			}
@@ -52,7 +56,19 @@ written. "-" reads one document from standard input.`,
 	}
 	a.formats(c, "text", "json", "sarif", "junit", "github")
 	a.policyFlag(c)
+	c.Flags().BoolVar(&suppressions, "print-suppressions", false, "list the findings that the documents accept, instead of the report")
 	return c
+}
+
+// printSuppressions lists what the documents accept, for a reviewer.
+func (a *app) printSuppressions(r lint.Report) error {
+	switch a.format {
+	case "text":
+		return lint.SuppressionsText(a.std.out, r)
+	case "json":
+		return lint.SuppressionsJSON(a.std.out, r)
+	}
+	return fault.New(fault.Usage, "format", "--print-suppressions knows the formats text and json")
 }
 
 // lintFormats are the printers of a report.
