@@ -74,9 +74,14 @@ func (r Report) OK() bool { return r.Summary.Errors == 0 }
 // document.
 type Resolve func(ctx context.Context, s *spec.Spec) (refused []*fault.Error, noteworthy []Finding, err error)
 
+// Derive gives the toolSafety block that a valid document would be published
+// with, nil for one that the policy refuses.
+type Derive func(ctx context.Context, s *spec.Spec) (*spec.ToolSafety, error)
+
 // Options say what a run asks beside its own rules.
 type Options struct {
-	Resolve Resolve           // nil leaves the policy out
+	Resolve Resolve // nil leaves the policy out
+	Derive  Derive
 	Titles  map[string]string // the rules of the policy: id and METADATA title
 	Version string            // of this program, for reports
 	Now     time.Time         // decides what has expired; zero is the clock
@@ -89,8 +94,17 @@ const stdinName = "<stdin>"
 // spec.json, and every other folder with all that is below it. The error is a USAGE fault for a path that cannot be
 // read or holds no document, or a fault of the system that resolve reports.
 func Run(ctx context.Context, paths []string, o Options) (Report, error) {
+	l, err := load(ctx, paths, o)
+	if err != nil {
+		return Report{}, err
+	}
+	return l.report(), nil
+}
+
+// load reads and checks every document.
+func load(ctx context.Context, paths []string, o Options) (*linter, error) {
 	if len(paths) == 0 {
-		return Report{}, fault.New(fault.Usage, "no-path", "name at least one file or folder to check")
+		return nil, fault.New(fault.Usage, "no-path", "name at least one file or folder to check")
 	}
 	if o.Now.IsZero() {
 		o.Now = time.Now()
@@ -99,15 +113,15 @@ func Run(ctx context.Context, paths []string, o Options) (Report, error) {
 	for _, path := range paths {
 		targets, err := find(path)
 		if err != nil {
-			return Report{}, err
+			return nil, err
 		}
 		for _, t := range targets {
 			if err := l.load(t); err != nil {
-				return Report{}, err
+				return nil, err
 			}
 		}
 	}
-	return l.report(), nil
+	return l, nil
 }
 
 // linter is one run.
@@ -117,6 +131,7 @@ type linter struct {
 	out     []Finding
 	files   []string
 	stdin   []byte
+	specs   []*spec.Spec // the valid documents
 
 	suppressed   []suppressed
 	suppressions []Suppression
@@ -140,6 +155,7 @@ func (l *linter) load(path string) error {
 		if d.Spec == nil {
 			continue
 		}
+		l.specs = append(l.specs, d.Spec)
 		from := len(l.out)
 		if err := l.document(d.Spec); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/spec"
 )
 
 // Finding is what the policy says about a document that it accepts.
@@ -58,4 +59,16 @@ func (r *Resolver) Findings(ctx context.Context, tool Tool, p decision.Principal
 		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Message, b.Message))
 	})
 	return out, nil
+}
+
+// Safety derives the toolSafety block that a tool would be published with: the
+// layers, before any rule narrows for a caller. A document that the layers
+// forbid is a *Rejection.
+func (r *Resolver) Safety(ctx context.Context, tool Tool, p decision.Principal) (*spec.ToolSafety, error) {
+	pl, err := r.active.Load().planFor(ctx, tool, p)
+	if err != nil {
+		return nil, err
+	}
+	posture := safety(tool, pl.folded)
+	return &posture, nil
 }
