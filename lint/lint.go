@@ -70,7 +70,8 @@ func (r Report) OK() bool { return r.Summary.Errors == 0 }
 
 // Resolve asks the policy about a valid document: what it refuses (faults of
 // code RESOLVER_REJECT) and what it finds noteworthy, with pointers relative
-// to the document. An error is one of the system: it says nothing about the
+// to the document. A noteworthy finding at /code may have a line and a column,
+// which are then those inside the code. An error is one of the system: it says nothing about the
 // document.
 type Resolve func(ctx context.Context, s *spec.Spec) (refused []*fault.Error, noteworthy []Finding, err error)
 
@@ -210,6 +211,11 @@ func (l *linter) document(s *spec.Spec) error {
 		l.fault(e)
 	}
 	for _, f := range noteworthy {
+		if f.Pointer == "/code" && f.Line > 0 {
+			e := s.AtCode(fault.New(fault.SpecInvariant, f.RuleID, "%s", f.Message), f.Line, f.Column)
+			l.out = append(l.out, Finding{f.RuleID, f.Severity, e.Message, e.File, e.Pointer, e.Line, e.Column})
+			continue
+		}
 		l.add(s, f.RuleID, f.Severity, f.Pointer, f.Message)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -20,6 +21,10 @@ type Finding struct {
 	Pointer  string `json:"pointer"` // RFC 6901, into the spec
 	Line     int    `json:"line"`    // 0 = unknown
 	Column   int    `json:"column"`
+
+	// The place inside the code of a finding that points at /code; 0 = none.
+	CodeLine   int `json:"-"`
+	CodeColumn int `json:"-"`
 }
 
 // Findings asks package toolwarrant.lint about a tool, sorted by pointer and
@@ -34,10 +39,15 @@ func (r *Resolver) Findings(ctx context.Context, tool Tool, p decision.Principal
 	if err != nil {
 		return nil, rejected
 	}
+	document, err := documentTerm(tool.Spec)
+	if err != nil {
+		return nil, err
+	}
 	t, err := e.eval(ctx, e.program.findings, ast.NewObject(
 		[2]*ast.Term{ast.InternedTerm("tool"), pl.tool},
 		[2]*ast.Term{ast.InternedTerm("layers"), pl.fold.layers},
 		[2]*ast.Term{ast.InternedTerm("folded"), pl.fold.term},
+		[2]*ast.Term{ast.InternedTerm("document"), document},
 	))
 	if err != nil {
 		return nil, err
@@ -46,10 +56,10 @@ func (r *Resolver) Findings(ctx context.Context, tool Tool, p decision.Principal
 	out := []Finding{}
 	rd.each(ast.ObjectTerm([2]*ast.Term{ast.InternedTerm("findings"), t}), "findings", func(v *ast.Term) {
 		f := Finding{ID: rd.str(v, "id"), Severity: rd.str(v, "severity"), Message: rd.str(v, "message")}
+		f.CodeLine, f.CodeColumn = int(rd.optNumber(v, "line")), int(rd.optNumber(v, "column"))
 		f.Pointer = refine(violation{Pointer: rd.str(v, "pointer"), Value: rd.opt(v, "value")}, tool.Spec).Pointer
-		if pos, ok := tool.Spec.Position(f.Pointer); ok {
-			f.Line, f.Column = pos.Line, pos.Column
-		}
+		at := tool.Spec.At(fault.New(fault.ResolverReject, f.ID, ""), f.Pointer)
+		f.Line, f.Column = at.Line, at.Column
 		out = append(out, f)
 	})
 	if rd.err != nil {

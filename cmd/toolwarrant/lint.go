@@ -153,7 +153,7 @@ func resolves(policy *resolver.Resolver) lint.Resolve {
 		}
 		findings := make([]lint.Finding, len(found))
 		for i, f := range found {
-			findings[i] = lint.Finding{RuleID: f.ID, Severity: lint.Severity(f.Severity), Message: f.Message, Pointer: f.Pointer}
+			findings[i] = lint.Finding{RuleID: f.ID, Severity: lint.Severity(f.Severity), Message: f.Message, Pointer: f.Pointer, Line: f.CodeLine, Column: f.CodeColumn}
 		}
 		return nil, findings, nil
 	}
