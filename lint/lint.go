@@ -13,6 +13,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -111,12 +112,18 @@ func load(ctx context.Context, paths []string, o Options) (*linter, error) {
 		o.Now = time.Now()
 	}
 	l := &linter{ctx: ctx, options: o, names: map[string]*spec.Spec{}, ids: map[string]*spec.Spec{}}
+	seen := map[string]bool{} // what is named twice is no duplicate of itself
 	for _, path := range paths {
 		targets, err := find(path)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range targets {
+			name := filepath.Clean(t)
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
 			if err := l.load(t); err != nil {
 				return nil, err
 			}
