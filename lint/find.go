@@ -20,7 +20,10 @@ func find(path string) ([]string, error) {
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	if !st.IsDir() || hasSpec(path) {
+	if !st.IsDir() {
+		return []string{whole(path)}, nil
+	}
+	if hasSpec(path) {
 		return []string{path}, nil
 	}
 	var out []string
@@ -48,6 +51,20 @@ func find(path string) ([]string, error) {
 		return nil, fault.New(fault.Usage, "no-documents", "%s holds no spec.json and no other JSON file", path).At(path, "", 0, 0)
 	}
 	return out, nil
+}
+
+// whole is the folder of a tool for one of its two files: hooks name the files
+// that changed, and neither is a document without the other.
+func whole(path string) string {
+	dir, name := filepath.Split(path)
+	other := map[string]string{"spec.json": "action.js", "action.js": "spec.json"}[name]
+	if other == "" {
+		return path
+	}
+	if st, err := os.Lstat(filepath.Join(dir, other)); err != nil || !st.Mode().IsRegular() {
+		return path
+	}
+	return filepath.Clean(dir)
 }
 
 func hasSpec(dir string) bool {

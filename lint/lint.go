@@ -5,13 +5,17 @@
 // spec), the resolver (asked through a function, so that this package knows no
 // policy), and the small document rules of rules.go, TW102 and up. All have
 // the same Finding. Nothing is changed and no code is run. Commands and
-// services import it; it imports spec alone.
+// services import it; it imports spec, and the pages of docs.
 package lint
 
 import (
 	"cmp"
 	"context"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
@@ -51,6 +55,15 @@ type Summary struct {
 type Report struct {
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
+
+	// What the formats need beside the findings.
+	files   []string          // every file that was read
+	stdin   []byte            // what "-" was
+	titles  map[string]string // of the rules of the policy, by id
+	version string
+
+	suppressed   []suppressed
+	suppressions []Suppression
 }
 
 // OK reports whether no finding is an error.
@@ -58,52 +71,91 @@ func (r Report) OK() bool { return r.Summary.Errors == 0 }
 
 // Resolve asks the policy about a valid document: what it refuses (faults of
 // code RESOLVER_REJECT) and what it finds noteworthy, with pointers relative
-// to the document. An error is one of the system: it says nothing about the
+// to the document. A noteworthy finding at /code may have a line and a column,
+// which are then those inside the code. An error is one of the system: it says nothing about the
 // document.
 type Resolve func(ctx context.Context, s *spec.Spec) (refused []*fault.Error, noteworthy []Finding, err error)
 
+// Derive gives the toolSafety block that a valid document would be published
+// with, nil for one that the policy refuses.
+type Derive func(ctx context.Context, s *spec.Spec) (*spec.ToolSafety, error)
+
+// Options say what a run asks beside its own rules.
+type Options struct {
+	Resolve Resolve // nil leaves the policy out
+	Derive  Derive
+	Titles  map[string]string // the rules of the policy: id and METADATA title
+	Version string            // of this program, for reports
+	Now     time.Time         // decides what has expired; zero is the clock
+}
+
+// stdinName stands for the standard input in findings.
+const stdinName = "<stdin>"
+
 // Run lints the documents at paths: files, bundles, "-", folders with
-// spec.json, and every other folder with all that is below it. A nil resolve
-// leaves the policy out. The error is a USAGE fault for a path that cannot be
+// spec.json, and every other folder with all that is below it. The error is a USAGE fault for a path that cannot be
 // read or holds no document, or a fault of the system that resolve reports.
-func Run(ctx context.Context, paths []string, resolve Resolve) (Report, error) {
-	if len(paths) == 0 {
-		return Report{}, fault.New(fault.Usage, "no-path", "name at least one file or folder to check")
+func Run(ctx context.Context, paths []string, o Options) (Report, error) {
+	l, err := load(ctx, paths, o)
+	if err != nil {
+		return Report{}, err
 	}
-	l := &linter{ctx: ctx, resolve: resolve, names: map[string]*spec.Spec{}, ids: map[string]*spec.Spec{}}
+	return l.report(), nil
+}
+
+// load reads and checks every document.
+func load(ctx context.Context, paths []string, o Options) (*linter, error) {
+	if len(paths) == 0 {
+		return nil, fault.New(fault.Usage, "no-path", "name at least one file or folder to check")
+	}
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	l := &linter{ctx: ctx, options: o, names: map[string]*spec.Spec{}, ids: map[string]*spec.Spec{}}
+	seen := map[string]bool{} // what is named twice is no duplicate of itself
 	for _, path := range paths {
 		targets, err := find(path)
 		if err != nil {
-			return Report{}, err
+			return nil, err
 		}
 		for _, t := range targets {
+			name := filepath.Clean(t)
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
 			if err := l.load(t); err != nil {
-				return Report{}, err
+				return nil, err
 			}
 		}
 	}
-	return l.report(), nil
+	return l, nil
 }
 
 // linter is one run.
 type linter struct {
 	ctx     context.Context
-	resolve Resolve
+	options Options
 	out     []Finding
-	files   int
-	names   map[string]*spec.Spec // the first document of a name
-	ids     map[string]*spec.Spec
+	files   []string
+	stdin   []byte
+	specs   []*spec.Spec // the valid documents
+
+	suppressed   []suppressed
+	suppressions []Suppression
+
+	names map[string]*spec.Spec // the first document of a name
+	ids   map[string]*spec.Spec
 }
 
 func (l *linter) load(path string) error {
 	if err := l.ctx.Err(); err != nil {
 		return fault.New(fault.Interrupted, "cancelled", "the check was cancelled").Because(err)
 	}
-	docs, err := spec.Load(path)
+	docs, err := l.read(path)
 	if err != nil {
 		return err
 	}
-	l.files++
 	for _, d := range docs {
 		for _, e := range d.Errors {
 			l.fault(e)
@@ -111,11 +163,34 @@ func (l *linter) load(path string) error {
 		if d.Spec == nil {
 			continue
 		}
+		l.specs = append(l.specs, d.Spec)
+		from := len(l.out)
 		if err := l.document(d.Spec); err != nil {
 			return err
 		}
+		l.suppress(d.Spec, from)
 	}
 	return nil
+}
+
+// read loads what stands at path. The standard input is kept, since a report
+// shows lines and it cannot be read twice.
+func (l *linter) read(path string) ([]spec.Loaded, error) {
+	if path != "-" {
+		docs, err := spec.Load(path)
+		if len(docs) > 0 {
+			path = docs[0].File
+		}
+		l.files = append(l.files, path)
+		return docs, err
+	}
+	data, err := io.ReadAll(io.LimitReader(os.Stdin, spec.MaxBundleBytes+1))
+	if err != nil {
+		return nil, unreadable(stdinName, err)
+	}
+	l.stdin = data
+	l.files = append(l.files, stdinName)
+	return spec.LoadBytes(stdinName, data), nil
 }
 
 // document applies every rule to one valid document.
@@ -129,10 +204,10 @@ func (l *linter) document(s *spec.Spec) error {
 		})
 	}
 	l.duplicates(s)
-	if l.resolve == nil {
+	if l.options.Resolve == nil {
 		return nil
 	}
-	refused, noteworthy, err := l.resolve(l.ctx, s)
+	refused, noteworthy, err := l.options.Resolve(l.ctx, s)
 	if err != nil {
 		return err
 	}
@@ -143,6 +218,11 @@ func (l *linter) document(s *spec.Spec) error {
 		l.fault(e)
 	}
 	for _, f := range noteworthy {
+		if f.Pointer == "/code" && f.Line > 0 {
+			e := s.AtCode(fault.New(fault.SpecInvariant, f.RuleID, "%s", f.Message), f.Line, f.Column)
+			l.out = append(l.out, Finding{f.RuleID, f.Severity, e.Message, e.File, e.Pointer, e.Line, e.Column})
+			continue
+		}
 		l.add(s, f.RuleID, f.Severity, f.Pointer, f.Message)
 	}
 	return nil
@@ -186,7 +266,8 @@ func (l *linter) report() Report {
 	slices.SortStableFunc(l.out, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	r := Report{Findings: l.out, Summary: Summary{Files: l.files}}
+	r := Report{Findings: l.out, Summary: Summary{Files: len(l.files)}, files: l.files, stdin: l.stdin, titles: l.options.Titles, version: l.options.Version,
+		suppressed: l.suppressed, suppressions: l.suppressions}
 	for _, f := range r.Findings {
 		switch f.Severity {
 		case Error:

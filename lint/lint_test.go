@@ -64,7 +64,7 @@ func TestDocumentRules(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r, err := Run(context.Background(), []string{tree(t, map[string]string{"t.json": document(tt.members)})}, nil)
+			r, err := Run(context.Background(), []string{tree(t, map[string]string{"t.json": document(tt.members)})}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestLanguage(t *testing.T) {
 		"let a = 1, b = 2; return a<!--b":    "1:27 comments in the manner of HTML",
 	} {
 		dir := tree(t, map[string]string{"t/spec.json": `{"name":"t","codeType":"Javascript"}`, "t/action.js": code})
-		r, err := Run(context.Background(), []string{filepath.Join(dir, "t")}, nil)
+		r, err := Run(context.Background(), []string{filepath.Join(dir, "t")}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestWalk(t *testing.T) {
 		"e/broken.JSON":     "{\n  \"name\": 1 }",
 		"e/deep/draft.json": `{"name":"a","code":"return 1","codeType":"Javascript","draft":true}`,
 	})
-	r, err := Run(context.Background(), []string{dir}, nil)
+	r, err := Run(context.Background(), []string{dir}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestResolve(t *testing.T) {
 			fault.New(fault.ResolverReject, "another", "nor is that").At("", mode, 0, 0),
 		}, []Finding{{RuleID: "noted", Severity: Warning, Message: "noteworthy", Pointer: mode}}, nil
 	}
-	r, err := Run(context.Background(), []string{path}, refuse)
+	r, err := Run(context.Background(), []string{path}, Options{Resolve: refuse})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,18 +189,18 @@ func TestResolve(t *testing.T) {
 	broken := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) {
 		return nil, nil, fault.New(fault.PolicyUnavailable, "timeout", "no answer")
 	}
-	if _, err := Run(context.Background(), []string{path}, broken); fault.From(err).Code != fault.PolicyUnavailable {
+	if _, err := Run(context.Background(), []string{path}, Options{Resolve: broken}); fault.From(err).Code != fault.PolicyUnavailable {
 		t.Errorf("err = %v", err)
 	}
 	strange := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) {
 		return nil, nil, errors.New("boom")
 	}
-	if _, err := Run(context.Background(), []string{path}, strange); fault.From(err).Code != fault.Internal {
+	if _, err := Run(context.Background(), []string{path}, Options{Resolve: strange}); fault.From(err).Code != fault.Internal {
 		t.Errorf("err = %v", err)
 	}
 	// An invalid document is never given to the policy.
 	bad := tree(t, map[string]string{"t.json": "{}"})
-	if _, err := Run(context.Background(), []string{bad}, strange); err != nil {
+	if _, err := Run(context.Background(), []string{bad}, Options{Resolve: strange}); err != nil {
 		t.Errorf("the policy was asked about an invalid document: %v", err)
 	}
 }
@@ -211,13 +211,13 @@ func TestUsage(t *testing.T) {
 		"no such file": {filepath.Join(t.TempDir(), "none")},
 		"empty folder": {t.TempDir()},
 	} {
-		if _, err := Run(context.Background(), paths, nil); fault.From(err) == nil || fault.From(err).Code != fault.Usage {
+		if _, err := Run(context.Background(), paths, Options{}); fault.From(err) == nil || fault.From(err).Code != fault.Usage {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Run(ctx, []string{tree(t, map[string]string{"a.json": "{}"})}, nil); err == nil {
+	if _, err := Run(ctx, []string{tree(t, map[string]string{"a.json": "{}"})}, Options{}); err == nil {
 		t.Error("a cancelled run gave a report")
 	}
 }

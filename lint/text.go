@@ -9,26 +9,45 @@ import (
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
-// Text writes one line for each finding, as compilers do, and one that counts.
-// Names of files and text of authors may hold anything; control and
-// bidirectional characters are written as escapes.
+// Text writes a line for each finding, as compilers do, with the line of the
+// file below it, and at last one that counts. Names of files and text of
+// authors may hold anything; control and bidirectional characters are written
+// as escapes.
 func Text(w io.Writer, r Report) error {
+	x, hidden := r.excerpt(), withheld(r.Findings)
 	for _, f := range r.Findings {
-		place := f.File
-		if f.Line > 0 {
-			place = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+		text := textLine(f)
+		if !hidden[f.File][f.Line] {
+			text += x.frame(f.File, f.Line, f.Column)
 		}
-		at := ""
-		if f.Pointer != "" {
-			at = fault.Dotted(f.Pointer) + ": "
-		}
-		if _, err := fmt.Fprintln(w, visible(fmt.Sprintf("%s: %s %s: %s%s", place, f.Severity, f.RuleID, at, f.Message))); err != nil {
+		if _, err := io.WriteString(w, text); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d error%s, %d warning%s in %d file%s\n", r.Summary.Errors, plural(r.Summary.Errors),
-		r.Summary.Warnings, plural(r.Summary.Warnings), r.Summary.Files, plural(r.Summary.Files))
+	accepted := ""
+	if n := len(r.suppressed); n > 0 {
+		accepted = fmt.Sprintf(", %d suppressed", n)
+	}
+	_, err := fmt.Fprintf(w, "%d error%s, %d warning%s%s in %d file%s\n", r.Summary.Errors, plural(r.Summary.Errors),
+		r.Summary.Warnings, plural(r.Summary.Warnings), accepted, r.Summary.Files, plural(r.Summary.Files))
 	return err
+}
+
+// textLine is a finding on one line.
+func textLine(f Finding) string {
+	at := f.File
+	if f.Line > 0 {
+		at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+	}
+	return visible(fmt.Sprintf("%s: %s %s: %s%s", at, f.Severity, f.RuleID, place(f), f.Message)) + "\n"
+}
+
+// place is where in the document a finding is, in words.
+func place(f Finding) string {
+	if f.Pointer == "" {
+		return ""
+	}
+	return fault.Dotted(f.Pointer) + ": "
 }
 
 func plural(n int) string {

@@ -98,6 +98,22 @@ folded(base, fields) := object.union(base, {"folded": _shallow(base.folded, fiel
 # The plain input with a profile chain.
 chained(profiles) := object.union(plain, {"layers": {"profiles": profiles}})
 
+# A document that has nothing to complain about.
+plain_document := {
+	"description": "Adds two numbers. Returns a number.",
+	"tags": ["util"],
+	"hosts": [],
+	"params": [],
+	"staticVariables": [],
+	"members": ["/name", "/code"],
+	"strings": [],
+	"identifiers": [],
+	"endlessLoops": [],
+}
+
+# An input with a document, as a linter is given it.
+documented(base, fields) := object.union(base, {"document": _shallow(plain_document, fields)})
+
 _shallow(base, fields) := {key: value |
 	some key in (object.keys(base) | object.keys(fields))
 	value := object.get(fields, key, object.get(base, key, null))

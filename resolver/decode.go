@@ -56,6 +56,14 @@ func (r *reader) opt(t *ast.Term, name string) string {
 	return r.str(t, name)
 }
 
+// optNumber is a whole number, 0 when absent.
+func (r *reader) optNumber(t *ast.Term, name string) int64 {
+	if o, ok := t.Value.(ast.Object); ok && o.Get(ast.InternedTerm(name)) == nil {
+		return 0
+	}
+	return r.number(t, name)
+}
+
 func (r *reader) boolean(t *ast.Term, name string) bool {
 	v := r.get(t, name)
 	if v == nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec"
 )
 
 // Finding is what the policy says about a document that it accepts.
@@ -19,6 +21,10 @@ type Finding struct {
 	Pointer  string `json:"pointer"` // RFC 6901, into the spec
 	Line     int    `json:"line"`    // 0 = unknown
 	Column   int    `json:"column"`
+
+	// The place inside the code of a finding that points at /code; 0 = none.
+	CodeLine   int `json:"-"`
+	CodeColumn int `json:"-"`
 }
 
 // Findings asks package toolwarrant.lint about a tool, sorted by pointer and
@@ -33,10 +39,15 @@ func (r *Resolver) Findings(ctx context.Context, tool Tool, p decision.Principal
 	if err != nil {
 		return nil, rejected
 	}
+	document, err := documentTerm(tool.Spec)
+	if err != nil {
+		return nil, err
+	}
 	t, err := e.eval(ctx, e.program.findings, ast.NewObject(
 		[2]*ast.Term{ast.InternedTerm("tool"), pl.tool},
 		[2]*ast.Term{ast.InternedTerm("layers"), pl.fold.layers},
 		[2]*ast.Term{ast.InternedTerm("folded"), pl.fold.term},
+		[2]*ast.Term{ast.InternedTerm("document"), document},
 	))
 	if err != nil {
 		return nil, err
@@ -45,10 +56,10 @@ func (r *Resolver) Findings(ctx context.Context, tool Tool, p decision.Principal
 	out := []Finding{}
 	rd.each(ast.ObjectTerm([2]*ast.Term{ast.InternedTerm("findings"), t}), "findings", func(v *ast.Term) {
 		f := Finding{ID: rd.str(v, "id"), Severity: rd.str(v, "severity"), Message: rd.str(v, "message")}
+		f.CodeLine, f.CodeColumn = int(rd.optNumber(v, "line")), int(rd.optNumber(v, "column"))
 		f.Pointer = refine(violation{Pointer: rd.str(v, "pointer"), Value: rd.opt(v, "value")}, tool.Spec).Pointer
-		if pos, ok := tool.Spec.Position(f.Pointer); ok {
-			f.Line, f.Column = pos.Line, pos.Column
-		}
+		at := tool.Spec.At(fault.New(fault.ResolverReject, f.ID, ""), f.Pointer)
+		f.Line, f.Column = at.Line, at.Column
 		out = append(out, f)
 	})
 	if rd.err != nil {
@@ -58,4 +69,16 @@ func (r *Resolver) Findings(ctx context.Context, tool Tool, p decision.Principal
 		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Message, b.Message))
 	})
 	return out, nil
+}
+
+// Safety derives the toolSafety block that a tool would be published with: the
+// layers, before any rule narrows for a caller. A document that the layers
+// forbid is a *Rejection.
+func (r *Resolver) Safety(ctx context.Context, tool Tool, p decision.Principal) (*spec.ToolSafety, error) {
+	pl, err := r.active.Load().planFor(ctx, tool, p)
+	if err != nil {
+		return nil, err
+	}
+	posture := safety(tool, pl.folded)
+	return &posture, nil
 }

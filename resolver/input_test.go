@@ -26,6 +26,9 @@ func TestInputHasItsFormat(t *testing.T) {
 	})
 	fields["humanInTheLoop"] = map[string]any{"mode": "REQUIRED", "promptTemplate": "?"}
 	fields["x-toolwarrant-profile"] = "standard"
+	fields["description"], fields["tags"] = "Größe", []string{"util"}
+	fields["code"] = "let größe = 'x'; while (true) größe++"
+	fields["toolSafety"] = map[string]any{"version": "1.0", "runtime": map[string]any{"helpers": []string{"safety.fs/v1"}}}
 	for _, d := range []map[string]any{nil, fields} {
 		req := request(doc(t, d))
 		req.Args = json.RawMessage(`{"x":[1,2.5,"a",null]}`)
@@ -37,6 +40,11 @@ func TestInputHasItsFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		document, err := documentTerm(req.Tool.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		input.(regoast.Object).Insert(regoast.StringTerm("document"), document)
 		native, err := regoast.JSON(input)
 		if err != nil {
 			t.Fatal(err)

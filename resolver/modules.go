@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -37,6 +38,9 @@ type Rule struct {
 	File  string `json:"file"`
 	Line  int    `json:"line"`
 }
+
+// Rules are the rules of the policy in force, by the id of their METADATA.
+func (r *Resolver) Rules() map[string]Rule { return maps.Clone(r.active.Load().program.rules) }
 
 func compileFault(name, format string, args ...any) *fault.Error {
 	return fault.New(fault.PolicyUnavailable, "policy-compile", "the policy %s does not compile: %s", name, fmt.Sprintf(format, args...))

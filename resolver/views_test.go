@@ -50,6 +50,7 @@ func TestVisible(t *testing.T) {
 func TestFindings(t *testing.T) {
 	r := newResolver(t, Options{})
 	fields := overrides(map[string]any{"hostsAllow": []string{"a.example"}, "removeDenyClasses": []string{"java.lang.Thread", "x.Y"}})
+	fields["description"] = "Adds two numbers. Returns a number."
 	got, err := r.Findings(context.Background(), Tool{Spec: doc(t, fields), Source: "user"}, decision.Principal{})
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +65,12 @@ func TestFindings(t *testing.T) {
 	want := []string{"hosts-ignored warning /sandboxOverrides/hostsAllow", "remove-deny-noop warning /sandboxOverrides/removeDenyClasses/1"}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Error(diff)
+	}
+	// What is not written has the place of the document, what stands in the code
+	// a place inside it.
+	got, err = r.Findings(context.Background(), Tool{Spec: doc(t, map[string]any{"code": "let a = 1\nwhile (true) a++"}), Source: "user"}, decision.Principal{})
+	if err != nil || len(got) != 2 || got[0].CodeLine != 2 || got[0].CodeColumn != 1 || got[1].ID != "description-short" || got[1].Line != 1 {
+		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = r.Findings(context.Background(), Tool{Spec: doc(t, overrides(map[string]any{"networkMode": "open"})), Source: "user"}, decision.Principal{})
 	wantFault(t, err, fault.ResolverReject, "open-mode-not-allowed")

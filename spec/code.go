@@ -37,6 +37,17 @@ func (s *Spec) CheckCode() []*fault.Error {
 	return out
 }
 
+// AtCode gives a copy of e that points at a place inside the code.
+func (s *Spec) AtCode(e *fault.Error, line, column int) *fault.Error {
+	var root *node
+	if s.src != nil {
+		root, _ = readTree(s.src.data)
+	}
+	placed := s.codeFault(e.Reason, e.Message, line, column, root)
+	placed.Code = e.Code
+	return placed
+}
+
 // codeFault places a problem of the code: in action.js itself, or at /code
 // with the line inside the code in words.
 func (s *Spec) codeFault(reason, message string, line, column int, root *node) *fault.Error {

@@ -112,3 +112,33 @@ func (s *Spec) Profile() string {
 	}
 	return ""
 }
+
+// Suppression is one entry of x-toolwarrant-lint: a finding of the linter that
+// the author accepts.
+type Suppression struct {
+	ID      string
+	Reason  string
+	Expires string // the last day, 2006-01-02 in UTC, or "" for no end
+}
+
+// SuppressionsPointer is where the accepted findings stand.
+const SuppressionsPointer = "/x-toolwarrant-lint"
+
+// Suppressions are the accepted findings, in their order.
+func (s *Spec) Suppressions() []Suppression {
+	var out []Suppression
+	for _, f := range s.Extra {
+		if f.Name != SuppressionsPointer[1:] {
+			continue
+		}
+		n, errs := readTree(f.Value)
+		if len(errs) > 0 {
+			return nil
+		}
+		for i := range n.elems {
+			e := &n.elems[i]
+			out = append(out, Suppression{e.get("id").text(), e.get("reason").text(), e.get("expires").text()})
+		}
+	}
+	return out
+}

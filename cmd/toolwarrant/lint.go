@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/lint"
 	"github.com/toolwarrant/toolwarrant/resolver"
@@ -15,15 +19,19 @@ import (
 )
 
 func (a *app) lintCmd() *cobra.Command {
+	var suppressions, fix, diff bool
 	c := &cobra.Command{
 		Use:   "lint PATH...",
 		Short: "Check spec documents: schema, invariants, policy; offline",
 		Long: `Check spec documents, folders of them, or bundles: JSON and schema
 (SPEC_PARSE), what holds between fields (SPEC_INVARIANT), and whether the
-policy would accept them (RESOLVER_REJECT). Nothing is run and nothing is
-written. "-" reads one document from standard input.`,
+policy would accept them (RESOLVER_REJECT). Nothing is run, and nothing is
+written without --fix. "-" reads one document from standard input.`,
 		Example: `  toolwarrant lint tools/
-  toolwarrant lint mytool.json --format json`,
+  toolwarrant lint mytool.json --format json
+  toolwarrant lint tools/ --diff                        # what would --fix do?
+  toolwarrant lint tools/ --format sarif > lint.sarif   # code scanning
+  toolwarrant lint tools/ --format github               # annotations in a workflow`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
 			home, cfg, err := a.settings(nil)
@@ -34,16 +42,22 @@ written. "-" reads one document from standard input.`,
 			if err != nil {
 				return err
 			}
-			report, err := lint.Run(c.Context(), paths, resolves(policy))
+			options := lint.Options{Resolve: resolves(policy), Derive: derives(policy), Titles: titles(policy), Version: version()}
+			if fix || diff {
+				if changed, err := a.fixes(c.Context(), paths, options, diff); err != nil || diff && changed {
+					return cmp.Or(err, errAnswerNo)
+				} else if diff {
+					return nil
+				}
+			}
+			report, err := lint.Run(c.Context(), paths, options)
 			if err != nil {
 				return err
 			}
-			if a.format == "json" {
-				err = lint.JSON(a.std.out, report)
-			} else {
-				err = lint.Text(a.std.out, report)
+			if suppressions {
+				return a.printSuppressions(report)
 			}
-			if err != nil {
+			if err := lintFormats[a.format](a.std.out, report); err != nil {
 				return err
 			}
 			if !report.OK() {
@@ -52,16 +66,84 @@ written. "-" reads one document from standard input.`,
 			return nil
 		},
 	}
-	a.formats(c, "text", "json")
+	a.formats(c, "text", "json", "sarif", "junit", "github")
 	a.policyFlag(c)
+	c.Flags().BoolVar(&fix, "fix", false, "put documents into order before the check: members, toolId, defaults, a stale toolSafety")
+	c.Flags().BoolVar(&diff, "diff", false, "print what --fix would change, write nothing, and end with 1 if there is something")
+	c.Flags().BoolVar(&suppressions, "print-suppressions", false, "list the findings that the documents accept, instead of the report")
+	c.MarkFlagsMutuallyExclusive("fix", "diff", "print-suppressions")
 	return c
+}
+
+// fixes prints or applies what can be fixed without changing a tool.
+func (a *app) fixes(ctx context.Context, paths []string, o lint.Options, dry bool) (changed bool, err error) {
+	if dry && a.format != "text" {
+		return false, fault.New(fault.Usage, "format", "--diff prints a unified diff; it knows the format text alone")
+	}
+	found, err := lint.Fixes(ctx, paths, o)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range found {
+		if dry {
+			if err := f.Diff(a.std.out); err != nil {
+				return false, err
+			}
+			continue
+		}
+		if err := f.Apply(); err != nil {
+			return false, err
+		}
+		fmt.Fprintln(a.std.err, "fixed: "+mask.Visible(f.File))
+	}
+	return len(found) > 0, nil
+}
+
+// derives asks the policy for the posture of a document.
+func derives(policy *resolver.Resolver) lint.Derive {
+	return func(ctx context.Context, s *spec.Spec) (*spec.ToolSafety, error) {
+		posture, err := policy.Safety(ctx, userTool(s), principal())
+		var rejected *resolver.Rejection
+		if errors.As(err, &rejected) {
+			return nil, nil
+		}
+		return posture, err
+	}
+}
+
+func userTool(s *spec.Spec) resolver.Tool {
+	return resolver.Tool{Spec: s, Source: string(catalog.SourceUser)}
+}
+
+// printSuppressions lists what the documents accept, for a reviewer.
+func (a *app) printSuppressions(r lint.Report) error {
+	switch a.format {
+	case "text":
+		return lint.SuppressionsText(a.std.out, r)
+	case "json":
+		return lint.SuppressionsJSON(a.std.out, r)
+	}
+	return fault.New(fault.Usage, "format", "--print-suppressions knows the formats text and json")
+}
+
+// lintFormats are the printers of a report.
+var lintFormats = map[string]func(io.Writer, lint.Report) error{
+	"text": lint.Text, "json": lint.JSON, "sarif": lint.SARIF, "junit": lint.JUnit, "github": lint.GitHub,
+}
+
+// titles are those of the rules of a policy, by id.
+func titles(policy *resolver.Resolver) map[string]string {
+	out := map[string]string{}
+	for id, rule := range policy.Rules() {
+		out[id] = rule.Title
+	}
+	return out
 }
 
 // resolves asks the policy about a document.
 func resolves(policy *resolver.Resolver) lint.Resolve {
 	return func(ctx context.Context, s *spec.Spec) ([]*fault.Error, []lint.Finding, error) {
-		tool := resolver.Tool{Spec: s, Source: string(catalog.SourceUser)}
-		found, err := policy.Findings(ctx, tool, principal())
+		found, err := policy.Findings(ctx, userTool(s), principal())
 		var rejected *resolver.Rejection
 		if errors.As(err, &rejected) {
 			return rejected.All, nil, nil
@@ -71,7 +153,7 @@ func resolves(policy *resolver.Resolver) lint.Resolve {
 		}
 		findings := make([]lint.Finding, len(found))
 		for i, f := range found {
-			findings[i] = lint.Finding{RuleID: f.ID, Severity: lint.Severity(f.Severity), Message: f.Message, Pointer: f.Pointer}
+			findings[i] = lint.Finding{RuleID: f.ID, Severity: lint.Severity(f.Severity), Message: f.Message, Pointer: f.Pointer, Line: f.CodeLine, Column: f.CodeColumn}
 		}
 		return nil, findings, nil
 	}

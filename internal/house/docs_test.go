@@ -259,7 +259,7 @@ func idsOf(ctx context.Context, t *testing.T, policy *resolver.Resolver, members
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	report, err := lint.Run(ctx, []string{file}, nil)
+	report, err := lint.Run(ctx, []string{file}, lint.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,4 +295,38 @@ func idsOf(ctx context.Context, t *testing.T, policy *resolver.Resolver, members
 		ids = append(ids, f.ID)
 	}
 	return append(ids, d.HumanInTheLoop.RuleID)
+}
+
+// TestVocabularyOfTags: the tags that the linter knows are those of the
+// catalog.
+func TestVocabularyOfTags(t *testing.T) {
+	read := func(into any, path ...string) {
+		text, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type tags struct {
+		Vocabulary []string `json:"vocabulary"`
+	}
+	var data struct {
+		Toolwarrant struct {
+			Settings struct {
+				Lint struct {
+					Tags tags `json:"tags"`
+				} `json:"lint"`
+			} `json:"settings"`
+		} `json:"toolwarrant"`
+	}
+	var catalog struct {
+		Tags []string `json:"tags"`
+	}
+	read(&data, "rego", "data.json")
+	read(&catalog, "catalog", "vocabulary.json")
+	if got := data.Toolwarrant.Settings.Lint.Tags.Vocabulary; len(got) == 0 || !slices.Equal(got, catalog.Tags) {
+		t.Errorf("the linter knows %v, the catalog %v", got, catalog.Tags)
+	}
 }

@@ -26,6 +26,7 @@ var waysOut = map[string]struct {
 	"cmd/toolwarrant app.explain fmt.Fprintf":         {3, visible},
 	"cmd/toolwarrant app.explain fmt.Fprintln":        {3, visible},
 	"cmd/toolwarrant app.fail fmt.Fprintln":           {1, visible},
+	"cmd/toolwarrant app.fixes fmt.Fprintln":          {1, visible},
 	"cmd/toolwarrant app.json .Encode":                {1, visible},
 	"cmd/toolwarrant app.json fmt.Fprintln":           {1, visible},
 	"cmd/toolwarrant app.junit fmt.Fprintf":           {1, visible},

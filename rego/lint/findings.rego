@@ -10,17 +10,18 @@ import rego.v2
 import data.toolwarrant.effective
 
 # METADATA
+# scope: document
 # title: Everything that the policy has to say about a document
+# description: |
+#   Each rule adds its findings to this set, and so may a file of your own. A
+#   finding at /code may have a line and a column inside the code.
 # entrypoint: true
-# labels:
-#   id: lint-findings
-findings := (((hosts_ignored | allowlist_empty) | remove_deny_noop) | unknown_mode) | env_not_granted
 
 # METADATA
 # title: Hosts outside allowlist mode
 # labels:
 #   id: hosts-ignored
-hosts_ignored contains {
+findings contains {
 	"id": "hosts-ignored",
 	"severity": "warning",
 	"message": sprintf("hostsAllow does nothing in network mode %q; set \"allowlist\" or drop the hosts", [
@@ -36,7 +37,7 @@ hosts_ignored contains {
 # title: Allowlist without hosts
 # labels:
 #   id: allowlist-empty
-allowlist_empty contains {
+findings contains {
 	"id": "allowlist-empty",
 	"severity": "error",
 	"message": "network mode \"allowlist\" without any host refuses every request; name the hosts or use \"blocked\"",
@@ -50,7 +51,7 @@ allowlist_empty contains {
 # title: Removal of a deny that is not there
 # labels:
 #   id: remove-deny-noop
-remove_deny_noop contains {
+findings contains {
 	"id": "remove-deny-noop",
 	"severity": "warning",
 	"message": sprintf("%q is not on the deny list, so that removing it does nothing", [class]),
@@ -65,7 +66,7 @@ remove_deny_noop contains {
 # title: Unknown approval mode
 # labels:
 #   id: hitl-unknown-mode
-unknown_mode contains {
+findings contains {
 	"id": "hitl-unknown-mode",
 	"severity": "error",
 	"message": sprintf("unknown mode %q counts as REQUIRED; write REQUIRED, DISABLED or AUTO_APPROVE", [mode]),
@@ -79,7 +80,7 @@ unknown_mode contains {
 # title: Placeholder without grant
 # labels:
 #   id: env-not-granted
-env_not_granted contains {
+findings contains {
 	"id": "env-not-granted",
 	"severity": "warning",
 	"message": sprintf("${%s} is not granted, so that the tool stays inactive; grant it under secrets.grants", [name]),

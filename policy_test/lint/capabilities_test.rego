@@ -1,0 +1,43 @@
+# What is asked for, against what is said and done.
+package toolwarrant.lint_test
+
+import rego.v2
+
+import data.toolwarrant.lint
+import data.toolwarrant_test.fixture
+
+test_capabilities[note] if {
+	some note, tc in {
+		"nothing to say": [fixture.documented(fixture.plain, {}), set()],
+		"a wildcard alone": [fixture.documented(fixture.overriding({"networkMode": "allowlist", "hostsAllow": {"*.a.example"}}), {"hosts": ["*.a.example"]}), {["host-apex", "info", "/sandboxOverrides/hostsAllow/0"]}],
+		"with its apex": [fixture.documented(fixture.overriding({"networkMode": "allowlist", "hostsAllow": {"*.a.example", "a.example"}}), {"hosts": ["*.a.example", "a.example"]}), set()],
+		"every host": [fixture.documented(fixture.overriding({"networkMode": "allowlist", "hostsAllow": {"*"}}), {"hosts": ["*"]}), {["host-wildcard", "warning", "/sandboxOverrides/hostsAllow/0"]}],
+		"a package of classes": [fixture.documented(fixture.overriding({"addAllowClasses": {"com.a.*", "com.b.C"}}), {}), {["class-wildcard", "info", "/sandboxOverrides/addAllowClasses"]}],
+		"plain http": [fixture.documented(fixture.plain, {"strings": [{"text": "see http://a.example/", "line": 1, "column": 1}]}), {["plain-http", "warning", "/code"]}],
+		"encrypted": [fixture.documented(fixture.plain, {"strings": [{"text": "https://a.example", "line": 1, "column": 1}]}), set()],
+		"this machine": [fixture.documented(fixture.plain, {"strings": [{"text": "http://localhost:8080/", "line": 1, "column": 1}]}), set()],
+		"a name space": [fixture.documented(fixture.plain, {"strings": [{"text": "http://www.w3.org/2000/svg", "line": 1, "column": 1}]}), set()],
+		"one of each": [fixture.documented(fixture.plain, {"strings": [{"text": "http://localhost and http://a.example", "line": 1, "column": 1}]}), {["plain-http", "warning", "/code"]}],
+		"plain http in a static variable": [fixture.documented(fixture.plain, {"staticVariables": [{"key": "base", "value": "http://a.example"}]}), {["plain-http", "warning", "/staticVariables/0"]}],
+		"not asked although it reads": [fixture.documented(fixture.tool({"humanInTheLoop": {"mode": "DISABLED"}, "sandboxOverrides": object.union(fixture.no_overrides, {"fileRead": true})}), {}), {["hitl-below-default", "warning", "/humanInTheLoop/mode"]}],
+		"nothing to ask for": [fixture.documented(fixture.tool({"humanInTheLoop": {"mode": "DISABLED"}, "sandboxOverrides": object.union(fixture.no_overrides, {})}), {}), set()],
+		"asked by the threshold": [fixture.documented(fixture.tool({"humanInTheLoop": {"mode": "AUTO_APPROVE"}, "sandboxOverrides": object.union(fixture.no_overrides, {"fileRead": true})}), {}), set()],
+		"asked by the floor": [fixture.documented(fixture.tool({"humanInTheLoop": {"mode": "DISABLED"}, "sandboxOverrides": object.union(fixture.no_overrides, {"destructive": true})}), {}), set()],
+		"asked": [fixture.documented(fixture.tool({"humanInTheLoop": {"mode": "REQUIRED"}, "sandboxOverrides": object.union(fixture.no_overrides, {"fileRead": true})}), {}), set()],
+		"helpers agree": [fixture.documented(fixture.tool({"code": {"helpers": {"safety.fs/v1", "safety.crypto/v1"}, "javaInterop": false}}), {"toolSafety": {"runtime": {"helpers": ["safety.fs/v1", "tool-safety-helpers/v1#crypto"]}}}), set()],
+		"a helper is not listed": [fixture.documented(fixture.tool({"code": {"helpers": {"safety.fs/v1"}, "javaInterop": false}}), {"toolSafety": {"runtime": {"helpers": []}}}), {["helper-unlisted", "warning", "/toolSafety/runtime/helpers"]}],
+		"a helper is not used": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"runtime": {"helpers": ["safety.fs/v1"]}}}), {["helper-unused", "warning", "/toolSafety/runtime/helpers"]}],
+		"no list is no claim": [fixture.documented(fixture.tool({"code": {"helpers": {"safety.fs/v1"}, "javaInterop": false}}), {"toolSafety": {"runtime": {}}}), set()],
+		"stale java": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"runtime": {"javaInterop": true}}}), {["safety-stale", "warning", "/toolSafety/runtime/javaInterop"]}],
+		"stale category": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"category": {"id": "WEB"}}}), {["safety-stale", "warning", "/toolSafety/category/id"]}],
+		"stale network": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"capabilities": {"network": {"mode": "open"}}}}), {["safety-stale", "warning", "/toolSafety/capabilities/network/mode"]}],
+		"stale hosts": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"capabilities": {"network": {"hosts": ["a.example"]}}}}), {["safety-stale", "warning", "/toolSafety/capabilities/network/hosts"]}],
+		"stale reading": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"capabilities": {"fileRead": true}}}), {["safety-stale", "warning", "/toolSafety/capabilities/fileRead"]}],
+		"stale writing": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"capabilities": {"fileWrite": true}}}), {["safety-stale", "warning", "/toolSafety/capabilities/fileWrite"]}],
+		"a posture of today": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"runtime": {"javaInterop": false}, "category": {"id": "MATH"}, "capabilities": {"network": {"mode": "blocked", "hosts": []}, "fileRead": false, "fileWrite": false}}}), set()],
+		"nulls are not written": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"runtime": {"javaInterop": null}, "capabilities": {"network": {"hosts": null}}}}), set()],
+		"a loop": [fixture.documented(fixture.plain, {"endlessLoops": [{"text": "while", "line": 1, "column": 1}]}), {["loop-endless", "warning", "/code"]}],
+	}
+	found := {[f.id, f.severity, f.pointer] | some f in lint.findings} with input as tc[0]
+	found == tc[1]
+}
