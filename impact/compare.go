@@ -116,9 +116,13 @@ func toward(wider bool) Direction {
 
 // same compares values; a list that is nil is an empty one.
 func same(a, b any) bool {
-	la, ok := a.([]string)
-	if lb, both := b.([]string); ok && both {
-		return slices.Equal(la, lb)
+	switch a := a.(type) {
+	case []string:
+		b, ok := b.([]string)
+		return ok && slices.Equal(a, b)
+	case []int:
+		b, ok := b.([]int)
+		return ok && slices.Equal(a, b)
 	}
 	return reflect.DeepEqual(a, b)
 }

@@ -27,6 +27,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/digest"
@@ -97,6 +98,7 @@ type Resolver struct {
 	options Options
 	reload  sync.Mutex
 	active  atomic.Pointer[engine]
+	before  atomic.Pointer[Artefact] // of the policy that was in force until the last swap
 }
 
 // New compiles a policy. A policy folder has to pass its own tests first; the
@@ -139,6 +141,7 @@ func (r *Resolver) Reload(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	r.before.Store(&now.artefact)
 	r.active.Store(e)
 	return e.revision != now.revision, nil
 }
@@ -162,7 +165,7 @@ func (r *Resolver) Resolve(ctx context.Context, req Request) (*decision.Decision
 }
 
 // decide evaluates the decision afresh under a plan.
-func (e *engine) decide(ctx context.Context, pl *plan, req Request) (*decision.Decision, error) {
+func (e *engine) decide(ctx context.Context, pl *plan, req Request, more ...rego.EvalOption) (*decision.Decision, error) {
 	if len(req.Args)+len(req.Approvals) > maxInputBytes {
 		return nil, unavailable("input-too-large", "the arguments are larger than the %d bytes that the policy reads", maxInputBytes)
 	}
@@ -170,7 +173,7 @@ func (e *engine) decide(ctx context.Context, pl *plan, req Request) (*decision.D
 	if err != nil {
 		return nil, err
 	}
-	result, err := e.eval(ctx, e.program.decision, input)
+	result, err := e.eval(ctx, e.program.decision, input, more...)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,12 @@ func (a *app) policyCmd() *cobra.Command {
 		Example: `  toolwarrant policy init mypolicy
   toolwarrant policy test mypolicy
   toolwarrant policy diff builtin mypolicy
+  toolwarrant policy replay audit.ndjson --policy mypolicy
   toolwarrant serve --policy mypolicy`,
 		Args: cobra.NoArgs,
 		RunE: needsVerb,
 	}
-	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyDiffCmd())
+	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyDiffCmd(), a.policyReplayCmd())
 	return c
 }
 

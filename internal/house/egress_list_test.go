@@ -31,6 +31,7 @@ var waysOut = map[string]struct {
 	"cmd/toolwarrant app.junit fmt.Fprintf":           {1, visible},
 	"cmd/toolwarrant app.policyDiffCmd .printf":       {2, visible},
 	"cmd/toolwarrant app.policyInitCmd .printf":       {1, ours},
+	"cmd/toolwarrant app.policyReplayCmd .printf":     {1, visible},
 	"cmd/toolwarrant app.policyTestCmd .printf":       {2, ours},
 	"cmd/toolwarrant app.policyTestCmd fmt.Fprintf":   {1, ours},
 	"cmd/toolwarrant app.printDecision fmt.Fprintf":   {1, visible},
