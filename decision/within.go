@@ -125,6 +125,29 @@ func hostCovers(b, a string) bool {
 	return ok && strings.HasSuffix(a, suffix) && len(a) > len(suffix)
 }
 
+// Within reports whether l lets no more calls through than o.
+func (l Limits) Within(o Limits) (dimension string, ok bool) {
+	if !tighter(l.RatePerMinute, o.RatePerMinute) {
+		return "ratePerMinute", false
+	}
+	if !tighter(l.Concurrency, o.Concurrency) {
+		return "concurrency", false
+	}
+	return "", true
+}
+
+// isolationRank orders what a policy can demand, weakest first.
+var isolationRank = map[string]int{"": 0, "none": 0, "in-process": 1, "process": 2, "locked": 3}
+
+// Rank is the place of m among what a policy can demand, weakest first. A
+// name that is not known is stronger than anything that a runtime has.
+func (m IsolationMinimum) Rank() (rank int, known bool) {
+	if rank, known = isolationRank[m.Minimum]; !known {
+		return len(isolationRank), false
+	}
+	return rank, true
+}
+
 // tighter: 0 stands for no limit.
 func tighter(p, o int64) bool { return o <= 0 || (p > 0 && p <= o) }
 

@@ -118,6 +118,9 @@ func (e *Engine) decide(ctx context.Context, r *run) error {
 		return err
 	}
 	r.decision = d
+	if err := e.enterPolicy(ctx, d.PolicyRevision); err != nil {
+		return err
+	}
 	if !d.Allow {
 		return denied(d)
 	}

@@ -79,6 +79,23 @@ func (e *Engine) enterSpec(ctx context.Context, r *run) error {
 	return nil
 }
 
+// enterPolicy puts the policy that decided into the chain, once per revision,
+// so that the log alone says why, and "policy replay" can decide again.
+func (e *Engine) enterPolicy(ctx context.Context, revision string) error {
+	if _, known := e.entered.Load(revision); known {
+		return nil
+	}
+	a, ok := e.Policy.Artefact(revision)
+	if !ok {
+		return nil // swapped twice since: the next decision enters the one in force
+	}
+	if err := e.Audit.Object(ctx, audit.Object{Kind: "policy", Digest: a.Digest, Content: a.Content}); err != nil {
+		return err
+	}
+	e.entered.Store(revision, true)
+	return nil
+}
+
 // actsOnWorld reports whether code under d can change or reach anything
 // beyond its own memory.
 func actsOnWorld(d *decision.Decision) bool {

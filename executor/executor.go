@@ -47,6 +47,8 @@ type Catalog interface {
 type Policy interface {
 	Resolve(ctx context.Context, req resolver.Request) (*decision.Decision, error)
 	Visible(ctx context.Context, p decision.Principal, tools []resolver.Tool) ([]bool, error)
+	// Artefact is the text of a policy that decided.
+	Artefact(revision string) (resolver.Artefact, bool)
 }
 
 // Components are the parts of an Engine. All are required but Logger.
@@ -69,7 +71,7 @@ type Engine struct {
 	Components
 	limits  limiter
 	asking  sync.Mutex // looking for an out-of-band question and asking it
-	entered sync.Map   // digests of specs that are in the audit chain
+	entered sync.Map   // digests of specs, and revisions of policies, that are in the audit chain
 }
 
 // New checks that the components are there.

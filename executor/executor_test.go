@@ -48,7 +48,8 @@ func (g *rig) Lookup(_ context.Context, name string) (*catalog.Tool, error) {
 	}
 	return g.tool, nil
 }
-func (g *rig) Exposed(*catalog.Tool) (bool, string) { return g.hidden == "", g.hidden }
+func (g *rig) Artefact(string) (resolver.Artefact, bool) { return resolver.Artefact{}, false }
+func (g *rig) Exposed(*catalog.Tool) (bool, string)      { return g.hidden == "", g.hidden }
 func (g *rig) Resolve(context.Context, resolver.Request) (*decision.Decision, error) {
 	return g.decide()
 }

@@ -120,20 +120,19 @@ func (c *clock) record() *audit.Duration {
 	return &audit.Duration{Decide: ms(c.decide), Approve: ms(c.approve), Execute: ms(c.execute), Total: ms(time.Since(c.began))}
 }
 
-// isolationRank orders what a policy can demand, weakest first. A name that
-// is not here is stronger than anything that this runtime has.
-var isolationRank = map[string]int{"": 0, "none": 0, "in-process": 1, "process": 2, "locked": 3}
-
 // strongEnough says whether an isolation is at least what a policy demands.
 // locked is a process that the system itself keeps from the network and the
 // files, and whose memory it bounds.
 func strongEnough(have worker.Isolation, minimum string) bool {
-	rank := isolationRank[have.Mode]
+	rank, known := decision.IsolationMinimum{Minimum: have.Mode}.Rank()
+	if !known {
+		rank = 0 // an isolation of an unknown kind isolates nothing
+	}
 	if have.Mode == "process" && have.Seccomp != nil && *have.Seccomp && have.Memory != nil && (*have.Memory == "rlimit" || *have.Memory == "job") &&
 		(have.Landlock != nil || slices.Contains(have.Namespaces, "net")) {
-		rank = isolationRank["locked"]
+		rank, _ = decision.IsolationMinimum{Minimum: "locked"}.Rank()
 	}
-	want, known := isolationRank[minimum]
+	want, known := decision.IsolationMinimum{Minimum: minimum}.Rank()
 	return known && rank >= want
 }
 

@@ -236,3 +236,18 @@ func TestWriteBuiltinRefuses(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
+
+// TestUntested: a policy that is only looked at need not pass its tests, and
+// has to compile all the same.
+func TestUntested(t *testing.T) {
+	failing := policyFolder(t, map[string]string{"policy_test/one_test.rego": "package one_test\n\nimport rego.v2\n\ntest_one if false\n"})
+	if _, err := New(context.Background(), Options{Policy: failing}); err == nil {
+		t.Error("a policy that fails its tests is put into force")
+	}
+	if _, err := New(context.Background(), Options{Policy: failing, Untested: true}); err != nil {
+		t.Error(err)
+	}
+	broken := policyFolder(t, map[string]string{"rego/broken.rego": "package broken\n\nx :="})
+	_, err := New(context.Background(), Options{Policy: broken, Untested: true})
+	wantFault(t, err, fault.PolicyUnavailable, "policy-compile")
+}

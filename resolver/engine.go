@@ -32,6 +32,7 @@ type engine struct {
 	revision string
 	tests    string // digest of the policy's own tests
 	source   string
+	artefact Artefact
 	program  *program
 	layers   *layers
 	operator Operator
@@ -63,6 +64,9 @@ func newEngine(ctx context.Context, s *source, o Operator, test bool) (*engine, 
 	if e.opTerm, err = operatorTerm(&e.operator); err != nil {
 		return nil, err
 	}
+	if e.artefact, err = s.artefact(e.revision); err != nil {
+		return nil, err
+	}
 	if e.program, err = compile(ctx, s); err != nil {
 		return nil, err
 	}
@@ -90,7 +94,7 @@ func newEngine(ctx context.Context, s *source, o Operator, test bool) (*engine, 
 
 // eval asks one prepared query. Undefined, an error of a builtin, a deadline
 // and a panic are all POLICY_UNAVAILABLE: nothing but a complete answer counts.
-func (e *engine) eval(ctx context.Context, q rego.PreparedEvalQuery, input ast.Value) (result *ast.Term, err error) {
+func (e *engine) eval(ctx context.Context, q rego.PreparedEvalQuery, input ast.Value, more ...rego.EvalOption) (result *ast.Term, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			result, err = nil, unavailable("eval-error", "the policy failed while deciding").Because(fmt.Errorf("panic: %v", p))
@@ -101,7 +105,7 @@ func (e *engine) eval(ctx context.Context, q rego.PreparedEvalQuery, input ast.V
 	waited := e.evaluators.do(ctx, func() {
 		limited, cancel := context.WithTimeout(ctx, deadline)
 		defer cancel()
-		rs, err = q.Eval(limited, rego.EvalParsedInput(input), rego.EvalGenerateJSON(asTerm))
+		rs, err = q.Eval(limited, append(more, rego.EvalParsedInput(input), rego.EvalGenerateJSON(asTerm))...)
 		late = errors.Is(limited.Err(), context.DeadlineExceeded)
 	})
 	if waited != nil {

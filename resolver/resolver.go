@@ -27,6 +27,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/digest"
@@ -66,7 +67,14 @@ type Grant struct {
 type Options struct {
 	Policy   string // Builtin, a policy folder, or "" for Builtin
 	Operator Operator
+	// Untested takes a policy whose own tests may fail. It is for questions
+	// about a policy that is not put into force: what would it change?
+	Untested bool
 }
+
+// tests says whether a policy has to pass its own tests: the embedded one
+// passed them when it was built.
+func (o Options) tests(s *source) bool { return s.name != Builtin && !o.Untested }
 
 // Tool is a spec as the policy sees it.
 type Tool struct {
@@ -90,6 +98,7 @@ type Resolver struct {
 	options Options
 	reload  sync.Mutex
 	active  atomic.Pointer[engine]
+	before  atomic.Pointer[Artefact] // of the policy that was in force until the last swap
 }
 
 // New compiles a policy. A policy folder has to pass its own tests first; the
@@ -102,7 +111,7 @@ func New(ctx context.Context, o Options) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEngine(ctx, s, o.Operator, s.name != Builtin)
+	e, err := newEngine(ctx, s, o.Operator, o.tests(s))
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +137,11 @@ func (r *Resolver) Reload(ctx context.Context) (changed bool, err error) {
 	if s.revision(caps) == now.revision && s.testDigest() == now.tests {
 		return false, nil
 	}
-	e, err := newEngine(ctx, s, r.options.Operator, s.name != Builtin)
+	e, err := newEngine(ctx, s, r.options.Operator, r.options.tests(s))
 	if err != nil {
 		return false, err
 	}
+	r.before.Store(&now.artefact)
 	r.active.Store(e)
 	return e.revision != now.revision, nil
 }
@@ -155,7 +165,7 @@ func (r *Resolver) Resolve(ctx context.Context, req Request) (*decision.Decision
 }
 
 // decide evaluates the decision afresh under a plan.
-func (e *engine) decide(ctx context.Context, pl *plan, req Request) (*decision.Decision, error) {
+func (e *engine) decide(ctx context.Context, pl *plan, req Request, more ...rego.EvalOption) (*decision.Decision, error) {
 	if len(req.Args)+len(req.Approvals) > maxInputBytes {
 		return nil, unavailable("input-too-large", "the arguments are larger than the %d bytes that the policy reads", maxInputBytes)
 	}
@@ -163,7 +173,7 @@ func (e *engine) decide(ctx context.Context, pl *plan, req Request) (*decision.D
 	if err != nil {
 		return nil, err
 	}
-	result, err := e.eval(ctx, e.program.decision, input)
+	result, err := e.eval(ctx, e.program.decision, input, more...)
 	if err != nil {
 		return nil, err
 	}

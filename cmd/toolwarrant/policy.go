@@ -12,14 +12,16 @@ import (
 func (a *app) policyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
-		Short: "Start a policy of your own, and test it",
+		Short: "Start a policy of your own, test it, and see what it changes",
 		Example: `  toolwarrant policy init mypolicy
   toolwarrant policy test mypolicy
+  toolwarrant policy diff builtin mypolicy
+  toolwarrant policy replay audit.ndjson --policy mypolicy
   toolwarrant serve --policy mypolicy`,
 		Args: cobra.NoArgs,
 		RunE: needsVerb,
 	}
-	c.AddCommand(a.policyInitCmd(), a.policyTestCmd())
+	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyDiffCmd(), a.policyReplayCmd())
 	return c
 }
 

@@ -44,6 +44,8 @@ func (p *pipeline) Visible(context.Context, decision.Principal, []resolver.Tool)
 	return []bool{true}, nil
 }
 
+func (p *pipeline) Artefact(string) (resolver.Artefact, bool) { return resolver.Artefact{}, false }
+
 func (p *pipeline) Resolve(context.Context, resolver.Request) (*decision.Decision, error) {
 	policy := p.rig.policy
 	policy.MaxStatements, policy.TimeoutSeconds = p.limits.MaxStatements, max(1, p.limits.TimeoutMillis/1000)

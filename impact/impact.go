@@ -1,0 +1,118 @@
+// Package impact says what a change of policy changes: for every tool of a
+// catalog (Diff), and for every call of an audit log (Replay).
+//
+// It decides nothing. Both questions are put to package resolver, once under
+// each policy, and the two answers are compared by one table (dimensions.go),
+// which is the only place that says what "wider" means. It imports resolver,
+// audit and the vocabulary below them; services, the command line and whoever
+// else has two decisions to compare may import it.
+//
+// Threat model. A reviewer relies on "nothing is widened". So whatever cannot
+// be compared is not passed over: a policy that cannot decide is an error,
+// two lists of which neither holds the other are reported as wider and
+// tighter at once, and a recorded call that cannot be decided again the way it
+// was decided then is counted as such, with the reason.
+package impact
+
+import (
+	"errors"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/resolver"
+)
+
+// Direction says what a change means for what tools may do.
+type Direction string
+
+// The directions. Changed is a change that permits neither more nor less.
+const (
+	Widened   Direction = "widened"
+	Tightened Direction = "tightened"
+	Changed   Direction = "changed"
+)
+
+// Opposite is the direction of the change back.
+func (d Direction) Opposite() Direction {
+	switch d {
+	case Widened:
+		return Tightened
+	case Tightened:
+		return Widened
+	}
+	return Changed
+}
+
+// Change is one difference between two answers.
+type Change struct {
+	Path      string    `json:"path"` // as in a decision, joined by dots
+	Old       any       `json:"old"`  // null where there was nothing
+	New       any       `json:"new"`
+	Direction Direction `json:"direction"`
+	// Added and Removed are the entries of a list that came and went. A list
+	// that is wider and tighter at once is two changes, each with the entries
+	// that make it one. Absent for a single value.
+	Added   []string `json:"added,omitempty"`
+	Removed []string `json:"removed,omitempty"`
+}
+
+// Answer is what one policy says about one tool for one caller.
+type Answer struct {
+	// Decision is nil where the layers reject the tool.
+	Decision *decision.Decision
+	// Rejected says why they do.
+	Rejected []decision.Reason
+	// Visible says whether the tool is there for the caller at all.
+	Visible bool
+}
+
+// answer reads what Resolve gave. Only a rejection is an answer among the
+// errors: a policy that cannot decide has none.
+func answer(d *decision.Decision, err error, visible bool) (Answer, error) {
+	if err == nil {
+		return Answer{Decision: d, Visible: visible}, nil
+	}
+	var rejected *resolver.Rejection
+	if !errors.As(err, &rejected) {
+		return Answer{}, err
+	}
+	a := Answer{Visible: visible}
+	for _, f := range rejected.All {
+		a.Rejected = append(a.Rejected, decision.Reason{ID: f.Reason, Message: f.Message, Path: f.Pointer})
+	}
+	return a, nil
+}
+
+func (a Answer) allow() bool { return a.Decision != nil && a.Decision.Allow }
+
+// reasons are why nothing may run, of a denial and of a rejection alike.
+func (a Answer) reasons() []decision.Reason {
+	if a.Decision == nil {
+		return a.Rejected
+	}
+	return a.Decision.Reasons
+}
+
+// Gate is what a caller refuses: nothing, a widening, or any change.
+type Gate string
+
+// The gates.
+const (
+	GateNone     Gate = "none"
+	GateWidening Gate = "widening"
+	GateAny      Gate = "any"
+)
+
+// ParseGate reads the value of --fail-on.
+func ParseGate(s string) (Gate, error) {
+	switch g := Gate(s); g {
+	case GateNone, GateWidening, GateAny:
+		return g, nil
+	}
+	return GateNone, fault.New(fault.Usage, "fail-on", "unknown gate %q; want one of widening, any, none", s)
+}
+
+// Refuses reports whether a result with these changes does not pass.
+func (g Gate) Refuses(widened, any bool) bool {
+	return g == GateWidening && widened || g == GateAny && any
+}

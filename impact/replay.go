@@ -1,0 +1,219 @@
+package impact
+
+import (
+	"context"
+	"errors"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/resolver"
+)
+
+// Recorded names, in place of a policy, the one of each record's own
+// revision: a replay that shows that the log's decisions can be made again.
+const Recorded = "recorded"
+
+// Bounds of what a replay remembers, so that its memory does not grow with
+// the log.
+const (
+	maxTools    = 256  // documents that are kept parsed
+	maxPolicies = 4    // recorded policies that are kept compiled
+	maxListed   = 100  // differences that are listed
+	maxRows     = 1000 // tools, rules and gaps that are counted apart
+)
+
+// ReplayOptions say what a log is replayed with.
+type ReplayOptions struct {
+	// Policy decides anew; nil for the policies that the log itself holds.
+	Policy *resolver.Resolver
+	// Operator is what this installation sets, for recorded policies.
+	Operator resolver.Operator
+	// Objects are audit folders in which documents and policies are looked for.
+	Objects []string
+	// Tool gives the tool of a catalog that has a spec digest, for calls whose
+	// document never ran and so is in no log. Nil = none.
+	Tool func(specDigest, toolID string) (resolver.Tool, bool)
+	// Unverified takes a log that does not verify.
+	Unverified bool
+}
+
+// Replay decides every recorded call of a log again and reports what would
+// come out otherwise. The files together are one log. It reads them twice, in
+// bounded memory: once to verify, once to decide. A log that does not verify
+// is refused with INVALID_INPUT (log-invalid) at its first fault.
+func Replay(ctx context.Context, files []string, o ReplayOptions) (*ReplayReport, error) {
+	if !o.Unverified {
+		if err := whole(ctx, files); err != nil {
+			return nil, err
+		}
+	}
+	r, err := newReplay(o)
+	if err != nil {
+		return nil, err
+	}
+	err = audit.Scan(ctx, files, func(l audit.Line) error {
+		switch l.Head.Phase {
+		case audit.PhaseObject:
+			return r.object(l)
+		case audit.PhaseClose: // one per call, and complete in itself
+			return r.call(ctx, l)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.report.finish(), nil
+}
+
+// whole refuses a log in which a line was changed: what it says is no
+// evidence.
+func whole(ctx context.Context, files []string) error {
+	report, err := audit.Verify(ctx, files, audit.VerifyOptions{})
+	if err != nil || report.OK {
+		return err
+	}
+	f := report.Findings[0]
+	return fault.New(fault.InvalidInput, "log-invalid",
+		"the log does not verify (%s: %s); \"toolwarrant audit verify\" lists all of it, and --unverified replays it all the same", f.Kind, f.Message).At(f.File, "", f.Line, 1)
+}
+
+type replay struct {
+	options  ReplayOptions
+	report   *ReplayReport
+	tools    *lru.Cache[toolKey, resolver.Tool]
+	policies *lru.Cache[string, *resolver.Resolver]
+	objects  map[string]string // revision -> digest of its artefact
+}
+
+type toolKey struct{ id, digest, source string }
+
+func newReplay(o ReplayOptions) (*replay, error) {
+	r := &replay{options: o, report: newReplayReport(), objects: map[string]string{}}
+	var failed [2]error
+	r.tools, failed[0] = lru.New[toolKey, resolver.Tool](maxTools)
+	r.policies, failed[1] = lru.New[string, *resolver.Resolver](maxPolicies)
+	if err := errors.Join(failed[:]...); err != nil {
+		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
+	}
+	r.report.Policy = Policy{Name: Recorded}
+	if o.Policy != nil {
+		r.report.Policy = Policy{o.Policy.Policy(), o.Policy.Revision()}
+	}
+	return r, nil
+}
+
+// call decides one recorded call again.
+func (r *replay) call(ctx context.Context, l audit.Line) error {
+	rec, err := l.Decode()
+	if err != nil {
+		return err
+	}
+	r.report.Summary.Calls++
+	if rec.Decision == nil || rec.Tool == nil || rec.Policy == nil {
+		r.report.Summary.Undecided++ // refused before the policy was asked
+		return nil
+	}
+	in, gap := inputOf(rec)
+	if gap != nil {
+		r.report.unrepeatable(rec, *gap)
+		return nil
+	}
+	tool, gap := r.tool(rec)
+	if gap != nil {
+		r.report.unrepeatable(rec, *gap)
+		return nil
+	}
+	policy, gap, err := r.policy(ctx, rec.Policy.Revision)
+	if err != nil {
+		return err
+	}
+	if gap != nil {
+		r.report.unrepeatable(rec, *gap)
+		return nil
+	}
+	after, read, err := decideAgain(ctx, policy, in.request(tool), in.hidden)
+	if err != nil {
+		return about(err, policy, tool)
+	}
+	if len(read) > 0 {
+		r.report.unrepeatable(rec, gapOf("masked", inputPointer+read[0], "a rule reads a value that the log does not have"))
+		return nil
+	}
+	r.report.compare(rec, asAnswer(rec), kept(after, rec), after.rule())
+	return nil
+}
+
+// decideAgain gives the answer of a policy to a recorded call. A policy that
+// fails over a call refuses it; but one that ran out of time says nothing.
+func decideAgain(ctx context.Context, p *resolver.Resolver, req resolver.Request, hidden []string) (Answer, []string, error) {
+	var d *decision.Decision
+	var read []string
+	var err error
+	if len(hidden) > 0 {
+		d, read, err = p.ResolveHidden(ctx, req, hidden)
+	} else {
+		d, err = p.Resolve(ctx, req)
+	}
+	if f := fault.From(err); f != nil && f.Code == fault.PolicyUnavailable && f.Reason != "eval-timeout" && f.Reason != "canceled" {
+		return refused(f), read, nil
+	}
+	a, err := answer(d, err, true)
+	return a, read, err
+}
+
+// policy is what decides a call of a revision.
+func (r *replay) policy(ctx context.Context, revision string) (*resolver.Resolver, *Gap, error) {
+	if r.options.Policy != nil {
+		return r.options.Policy, nil, nil
+	}
+	if p, ok := r.policies.Get(revision); ok {
+		return p, nil, nil
+	}
+	content := r.read(r.objects[revision])
+	if content == nil {
+		gap := gapOf("policy-missing", "/policy/revision", "the policy of this revision is not in the object store of the log")
+		return nil, &gap, nil
+	}
+	p, err := resolver.FromArtefact(ctx, content, r.options.Operator)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.policies.Add(revision, p)
+	return p, nil, nil
+}
+
+// object notes where a policy is kept.
+func (r *replay) object(l audit.Line) error {
+	rec, err := l.Decode()
+	if err != nil || r.options.Policy != nil || rec.Kind == nil || *rec.Kind != "policy" || rec.Digest == nil {
+		return err
+	}
+	content := r.read(*rec.Digest)
+	if content == nil {
+		return nil // its calls are reported as they come
+	}
+	revision, err := resolver.ArtefactRevision(content)
+	if err != nil {
+		return err
+	}
+	r.objects[revision] = *rec.Digest
+	return nil
+}
+
+// read gives an object of the log, nil where it is in none of the folders or
+// was altered.
+func (r *replay) read(digest string) []byte {
+	for _, dir := range r.options.Objects {
+		if digest == "" {
+			break
+		}
+		if content, err := audit.ReadObject(dir, digest); err == nil {
+			return content
+		}
+	}
+	return nil
+}

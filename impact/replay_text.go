@@ -1,0 +1,60 @@
+package impact
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// Text is the report for a person at a terminal.
+func (r *ReplayReport) Text() string {
+	var b strings.Builder
+	s := r.Summary
+	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(w, "policy\t%s\ncalls\t%d\n", visible(r.Policy.Name), s.Calls)
+	for _, line := range []struct {
+		what string
+		n    int
+	}{
+		{"same", s.Same}, {"newly denied", s.NewlyDenied}, {"newly allowed", s.NewlyAllowed},
+		{"approval changed", s.ApprovalChanged}, {"otherwise changed", s.Changed},
+		{"unrepeatable", s.Unrepeatable}, {"refused before a decision", s.Undecided},
+	} {
+		fmt.Fprintf(w, "%s\t%d\n", line.what, line.n)
+	}
+	if len(r.Tools) > 0 {
+		fmt.Fprintln(w, "\nTOOL\tSAME\tDENIED\tALLOWED\tAPPROVAL\tCHANGED\tUNREPEATABLE")
+	}
+	for _, t := range r.Tools {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", visible(t.Name), t.Same, t.NewlyDenied, t.NewlyAllowed, t.ApprovalChanged, t.Changed, t.Unrepeatable)
+	}
+	if len(r.Rules) > 0 {
+		fmt.Fprintln(w, "\nRULE\tDENIED\tALLOWED\tAPPROVAL\tCHANGED")
+	}
+	for _, t := range r.Rules {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\n", visible(t.ID), t.NewlyDenied, t.NewlyAllowed, t.ApprovalChanged, t.Changed)
+	}
+	if len(r.Gaps) > 0 {
+		fmt.Fprintln(w, "\nUNREPEATABLE\tCALLS\tBECAUSE")
+	}
+	for _, g := range r.Gaps {
+		fmt.Fprintf(w, "%s\t%d\t%s\n", visible(g.Pointer), g.Calls, g.Message)
+	}
+	r.listed(w)
+	w.Flush() // into memory: it cannot fail
+	return b.String()
+}
+
+// listed shows the calls that differ, as many as are kept.
+func (r *ReplayReport) listed(w *tabwriter.Writer) {
+	if len(r.Differences) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nCALL\tTOOL\tBECOMES\tRULES")
+	for _, d := range r.Differences {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.CallID, visible(d.Tool), d.Kind, visible(strings.Join(d.Rules, ", ")))
+	}
+	if rest := r.Summary.differ() - len(r.Differences); rest > 0 {
+		fmt.Fprintf(w, "(%d more)\n", rest)
+	}
+}
