@@ -89,12 +89,6 @@ func Ready(ctx context.Context, rt executor.Runtime) error {
 	return nil
 }
 
-// OpenPolicy compiles the policy that cfg names, without opening anything
-// else of the installation.
-func OpenPolicy(ctx context.Context, home string, cfg *config.Config) (*resolver.Resolver, error) {
-	return resolver.New(ctx, resolver.Options{Policy: cfg.Policy.Path, Operator: Operator(home, cfg)})
-}
-
 // Open opens every part, in the order in which one needs the other, and
 // settles what an earlier process left behind. It fails closed: a part that
 // cannot be opened is an error and nothing stays open.

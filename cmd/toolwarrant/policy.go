@@ -7,19 +7,22 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
+	"github.com/toolwarrant/toolwarrant/service"
 )
 
 func (a *app) policyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
-		Short: "Start a policy of your own, and test it",
+		Short: "Start a policy of your own, test it, ship it as a signed bundle",
 		Example: `  toolwarrant policy init mypolicy
   toolwarrant policy test mypolicy
-  toolwarrant serve --policy mypolicy`,
+  toolwarrant serve --policy mypolicy
+  toolwarrant policy bundle mypolicy -o policy.tar.gz --revision 42 --sign release.pem
+  toolwarrant policy verify policy.tar.gz --key release.pub.pem`,
 		Args: cobra.NoArgs,
 		RunE: needsVerb,
 	}
-	c.AddCommand(a.policyInitCmd(), a.policyTestCmd())
+	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyBundleCmd(), a.policyVerifyCmd())
 	return c
 }
 
@@ -49,11 +52,15 @@ func (a *app) policyTestCmd() *cobra.Command {
 		Short: "Run the tests of a policy (default: the built-in one)",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, pos []string) error {
-			policy := resolver.Builtin
+			a.policy = resolver.Builtin
 			if len(pos) > 0 {
-				policy = pos[0]
+				a.policy = pos[0]
 			}
-			report, err := resolver.TestPolicy(c.Context(), policy)
+			home, cfg, err := a.settings(nil)
+			if err != nil {
+				return err
+			}
+			report, err := resolver.TestPolicy(c.Context(), service.PolicyOptions(home, cfg))
 			if err != nil {
 				return err
 			}
