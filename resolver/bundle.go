@@ -74,8 +74,8 @@ func WriteBundle(ctx context.Context, o Options, revision string, key *keyring.S
 	if err := bundle.NewWriter(&out).UseModulePath(true).Write(*b); err != nil {
 		return nil, fault.New(fault.Internal, "bundle-write", "the bundle cannot be written").Because(err)
 	}
-	if out.Len() > maxBundleBytes {
-		return nil, bundleFault("bundle-too-large", "the bundle of %s would have %d bytes, more than the %d that are read", s.name, out.Len(), maxBundleBytes)
+	if out.Len() > MaxBundleBytes {
+		return nil, bundleFault("bundle-too-large", "the bundle of %s would have %d bytes, more than the %d that are read", s.name, out.Len(), MaxBundleBytes)
 	}
 	return out.Bytes(), nil
 }

@@ -67,6 +67,9 @@ type Options struct {
 	Policy   string // Builtin, a policy folder, the file or URL of a bundle, or "" for Builtin
 	Operator Operator
 	Trust    Trust
+	// Fetch gives the bytes of a bundle that lies elsewhere; Policy is then
+	// its name. nil = Policy says where it lies.
+	Fetch func(context.Context) ([]byte, error)
 	// Tested is told how the policy's own tests ended. nil = nobody.
 	Tested func(Tally)
 	// Vet looks at a policy that compiled and passed its own tests before it

@@ -44,6 +44,13 @@ type source struct {
 // through here.
 func readSource(ctx context.Context, o Options) (*source, error) {
 	policy := o.Policy
+	if o.Fetch != nil {
+		raw, err := o.Fetch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return readBundle(policy, raw, o.Trust)
+	}
 	if policy == "" || policy == Builtin {
 		return assemble(Builtin, map[string]fs.FS{
 			"rego": policyrego.FS, "cue": policycue.FS, "policy_test": policytest.FS,
@@ -57,8 +64,10 @@ func readSource(ctx context.Context, o Options) (*source, error) {
 		}
 		return readBundle(policy, raw, o.Trust)
 	}
-	if err := o.Trust.admitsFolder(policy); err != nil {
-		return nil, err
+	if err == nil { // what is not there is missing, and not untrusted
+		if err := o.Trust.admitsFolder(policy); err != nil {
+			return nil, err
+		}
 	}
 	parts := map[string]fs.FS{}
 	for _, part := range []string{"rego", "cue", "policy_test"} {

@@ -16,7 +16,7 @@ import (
 // Bounds of a bundle, packed and unpacked. The settings stand in it twice, as
 // data and as text, and texts grow where JSON escapes them.
 const (
-	maxBundleBytes   = 8 << 20
+	MaxBundleBytes   = 8 << 20
 	maxUnpackedBytes = 3 * maxPolicyBytes
 )
 
@@ -41,7 +41,7 @@ func readBundleFile(file string) ([]byte, error) {
 	if err != nil {
 		return nil, bundleFault("policy-missing", "the policy %s is neither a folder nor a bundle", file).Because(err)
 	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxBundleBytes+1))
+	raw, err := io.ReadAll(io.LimitReader(f, MaxBundleBytes+1))
 	if err != nil {
 		return nil, bundleFault("policy-missing", "the policy %s cannot be read", file).Because(err)
 	}
@@ -53,8 +53,8 @@ func readBundleFile(file string) ([]byte, error) {
 // takes the later of two files of one name: here the whole is bounded, and
 // what has no place in a policy is refused.
 func unpack(raw []byte) (map[string][]byte, error) {
-	if len(raw) > maxBundleBytes {
-		return nil, bundleFault("bundle-too-large", "it has more than %d MiB", maxBundleBytes>>20)
+	if len(raw) > MaxBundleBytes {
+		return nil, bundleFault("bundle-too-large", "it has more than %d MiB", MaxBundleBytes>>20)
 	}
 	packed := bytes.NewReader(raw)
 	gz, err := gzip.NewReader(packed)

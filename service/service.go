@@ -52,6 +52,7 @@ type Service struct {
 	Audit     *audit.Writer
 	Engine    *executor.Engine
 
+	origin  *origin
 	runtime executor.Runtime
 	logger  zerolog.Logger
 	stop    context.CancelFunc
@@ -116,9 +117,10 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Policy, err = OpenPolicy(ctx, o.Home, o.Config); err != nil {
+	if s.origin, err = openPolicy(ctx, o.Home, o.Config, s.vet); err != nil {
 		return nil, err
 	}
+	s.Policy = s.origin.resolver
 	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), audit.Options{File: o.Config.Audit.File}); err != nil {
 		return nil, err
 	}
