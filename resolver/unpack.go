@@ -73,7 +73,7 @@ func unpack(raw []byte) (map[string][]byte, error) {
 		}
 		return nil, broken(err)
 	}
-	files := map[string][]byte{}
+	files, size := map[string][]byte{}, int64(0)
 	for archive := tar.NewReader(unpacked); ; {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
@@ -92,6 +92,11 @@ func unpack(raw []byte) (map[string][]byte, error) {
 		if len(files) >= maxPolicyFiles {
 			return fail(bundleFault("bundle-too-large", "it holds more than %d files", maxPolicyFiles))
 		}
+		// A sparse file has more than the archive holds of it.
+		if h.Size > maxUnpackedBytes-size {
+			return fail(bundleFault("bundle-too-large", "it unpacks to more than %d MiB", maxUnpackedBytes>>20))
+		}
+		size += h.Size
 		if files[name], err = io.ReadAll(archive); err != nil {
 			return fail(err)
 		}
