@@ -56,8 +56,12 @@ type Filter struct {
 
 // Policy says what decides.
 type Policy struct {
-	Path          string `json:"path"` // a folder, or "builtin"
-	AllowOpenMode bool   `json:"allow-open-mode"`
+	Path             string   `json:"path"` // a folder, the file or URL of a bundle, or "builtin"
+	Keys             []string `json:"keys"` // PEM files; with one, bundles have to be signed
+	RequireSignature bool     `json:"require-signature"`
+	MinRevision      string   `json:"min-revision"` // "" = any
+	PollSeconds      int64    `json:"poll-seconds"`
+	AllowOpenMode    bool     `json:"allow-open-mode"`
 }
 
 // FS says which files tools may be given.

@@ -8,6 +8,10 @@
 // lies in the home (Open), or its master secret comes from the environment or
 // a mounted file (FromSecret, FromFile, NewStatic), which replicas share.
 //
+// The keys of policy bundles are apart from that: pairs that an operator makes
+// (ReadSigningKey, ReadVerifyKey). A key that is derived here would not do,
+// since every installation that can check with it could sign with it too.
+//
 // Whoever can read the file or the memory of the process has all keys. What
 // is guarded against is accident: a file that others can read is refused, a
 // damaged one is never replaced by a new one, and of processes that start at

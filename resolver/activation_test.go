@@ -206,15 +206,15 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestTestPolicy(t *testing.T) {
-	report, err := TestPolicy(context.Background(), Builtin)
+	report, err := TestPolicy(context.Background(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !report.OK() || report.Passed < 100 || report.Revision != newResolver(t, Options{}).Revision() {
 		t.Errorf("report: %d passed, %d failed, %s", report.Passed, report.Failed, report.Revision)
 	}
-	report, err = TestPolicy(context.Background(), policyFolder(t, map[string]string{
-		"policy_test/x_test.rego": "package x_test\nimport rego.v2\ntest_table[name] if {\n\tsome name, ok in {\"good\": true, \"bad\": false}\n\tok\n}\n"}))
+	report, err = TestPolicy(context.Background(), Options{Policy: policyFolder(t, map[string]string{
+		"policy_test/x_test.rego": "package x_test\nimport rego.v2\ntest_table[name] if {\n\tsome name, ok in {\"good\": true, \"bad\": false}\n\tok\n}\n"})})
 	if err != nil {
 		t.Fatal(err)
 	}

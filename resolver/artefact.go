@@ -87,7 +87,7 @@ func FromArtefact(ctx context.Context, content []byte, o Operator) (*Resolver, e
 			return nil, err
 		}
 	}
-	e, err := newEngine(ctx, s, o, false)
+	e, err := newEngine(ctx, s, o)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package resolver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,6 +32,7 @@ type engine struct {
 	tests    string // digest of the policy's own tests
 	source   string
 	artefact Artefact
+	bundle   *Bundle // nil for a folder and the embedded policy
 	program  *program
 	layers   *layers
 	operator Operator
@@ -54,13 +54,10 @@ type folded struct {
 	term   *ast.Term // input.folded
 }
 
-// newEngine compiles a policy and runs its own tests.
-func newEngine(ctx context.Context, s *source, o Operator, test bool) (*engine, error) {
-	caps, err := json.Marshal(capabilities())
-	if err != nil {
-		return nil, fault.New(fault.Internal, "capabilities", "the capabilities cannot be written").Because(err)
-	}
-	e := &engine{revision: s.revision(caps), tests: s.testDigest(), source: s.name, operator: o, evaluators: newEvaluators()}
+// newEngine compiles a policy.
+func newEngine(ctx context.Context, s *source, o Operator) (*engine, error) {
+	e := &engine{revision: s.revision(), tests: s.testDigest(), source: s.name, bundle: s.bundle, operator: o, evaluators: newEvaluators()}
+	var err error
 	if e.opTerm, err = operatorTerm(&e.operator); err != nil {
 		return nil, err
 	}
@@ -82,14 +79,7 @@ func newEngine(ctx context.Context, s *source, o Operator, test bool) (*engine, 
 	if e.visible, err = lru.New[seenKey, bool](maxSeen); err != nil {
 		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
 	}
-	if !test {
-		return e, nil
-	}
-	report, err := runTests(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return e, report.refuse()
+	return e, nil
 }
 
 // eval asks one prepared query. Undefined, an error of a builtin, a deadline

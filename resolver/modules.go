@@ -48,17 +48,17 @@ func compileFault(name, format string, args ...any) *fault.Error {
 
 // parse reads modules. Each has to import rego.v2, whose negation does not
 // hold for an input that is missing.
-func parse(name string, files map[string][]byte) (map[string]*ast.Module, error) {
+func parse(s *source, files map[string][]byte) (map[string]*ast.Module, error) {
 	modules := make(map[string]*ast.Module, len(files))
 	for _, file := range sortedKeys(files) {
 		m, err := ast.ParseModuleWithOpts(file, string(files[file]), ast.ParserOptions{
-			ProcessAnnotation: true, Capabilities: capabilities(), RegoVersion: ast.RegoV1,
+			ProcessAnnotation: true, Capabilities: s.capabilities, RegoVersion: ast.RegoV1,
 		})
 		if err != nil {
-			return nil, compileFault(name, "%v", err).Because(err)
+			return nil, compileFault(s.name, "%v", err).Because(err)
 		}
 		if !importsV2(m) {
-			return nil, compileFault(name, "%s lacks \"import rego.v2\"", file).At(file, "", 1, 1)
+			return nil, compileFault(s.name, "%s lacks \"import rego.v2\"", file).At(file, "", 1, 1)
 		}
 		modules[file] = m
 	}
@@ -95,7 +95,7 @@ func loadData(s *source) (storage.Store, error) {
 
 // compile makes the program of a policy.
 func compile(ctx context.Context, s *source) (*program, error) {
-	modules, err := parse(s.name, s.rego)
+	modules, err := parse(s, s.rego)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func compile(ctx context.Context, s *source) (*program, error) {
 		return nil, err
 	}
 	p := &program{store: store, rules: map[string]Rule{}}
-	if p.compiler, err = compileModules(ctx, s.name, store, modules); err != nil {
+	if p.compiler, err = compileModules(ctx, s, store, modules); err != nil {
 		return nil, err
 	}
 	if err := visibleIsPure(s.name, p.compiler); err != nil {
@@ -122,7 +122,7 @@ func compile(ctx context.Context, s *source) (*program, error) {
 			return nil, compileFault(s.name, "it has no rule %s", query)
 		}
 		*prepared, err = rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(store),
-			rego.Capabilities(capabilities()), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
+			rego.Capabilities(s.capabilities), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
 		if err != nil {
 			return nil, compileFault(s.name, "%v", err).Because(err)
 		}
@@ -131,10 +131,10 @@ func compile(ctx context.Context, s *source) (*program, error) {
 	return p, nil
 }
 
-func compileModules(ctx context.Context, name string, store storage.Store, modules map[string]*ast.Module) (*ast.Compiler, error) {
+func compileModules(ctx context.Context, s *source, store storage.Store, modules map[string]*ast.Module) (*ast.Compiler, error) {
 	var compiler *ast.Compiler
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		compiler = ast.NewCompiler().WithCapabilities(capabilities()).WithStrict(true).
+		compiler = ast.NewCompiler().WithCapabilities(s.capabilities).WithStrict(true).
 			WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
 		compiler.Compile(modules)
 		if compiler.Failed() {
@@ -143,7 +143,7 @@ func compileModules(ctx context.Context, name string, store storage.Store, modul
 		return nil
 	})
 	if err != nil {
-		return nil, compileFault(name, "%v", err).Because(err)
+		return nil, compileFault(s.name, "%v", err).Because(err)
 	}
 	return compiler, nil
 }

@@ -65,16 +65,22 @@ type Grant struct {
 
 // Options configure a Resolver.
 type Options struct {
-	Policy   string // Builtin, a policy folder, or "" for Builtin
+	Policy   string // Builtin, a policy folder, the file or URL of a bundle, or "" for Builtin
 	Operator Operator
 	// Untested takes a policy whose own tests may fail. It is for questions
 	// about a policy that is not put into force: what would it change?
 	Untested bool
+	Trust    Trust
+	// Fetch gives the bytes of a bundle that lies elsewhere; Policy is then
+	// its name. nil = Policy says where it lies.
+	Fetch func(context.Context) ([]byte, error)
+	// Tested is told how the policy's own tests ended. nil = nobody.
+	Tested func(Tally)
+	// Vet looks at a policy that compiled and passed its own tests before it
+	// comes into force; what it refuses does not. nil = nothing. The embedded
+	// policy is not asked about.
+	Vet func(context.Context, *Resolver) error
 }
-
-// tests says whether a policy has to pass its own tests: the embedded one
-// passed them when it was built.
-func (o Options) tests(s *source) bool { return s.name != Builtin && !o.Untested }
 
 // Tool is a spec as the policy sees it.
 type Tool struct {
@@ -107,11 +113,11 @@ type Resolver struct {
 // policy-tests-failed) or USAGE for a wrong Operator.
 func New(ctx context.Context, o Options) (*Resolver, error) {
 	r := &Resolver{options: o}
-	s, err := readSource(o.Policy)
+	s, err := readSource(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEngine(ctx, s, o.Operator, o.tests(s))
+	e, err := o.activate(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -119,38 +125,66 @@ func New(ctx context.Context, o Options) (*Resolver, error) {
 	return r, nil
 }
 
+// activate makes an engine of a source, and asks everybody who has a say.
+func (o Options) activate(ctx context.Context, s *source) (*engine, error) {
+	e, err := newEngine(ctx, s, o.Operator)
+	if err != nil || s.name == Builtin || o.Untested {
+		return e, err
+	}
+	report, err := runTests(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if o.Tested != nil {
+		o.Tested(report.Tally)
+	}
+	if err := report.refuse(); err != nil || o.Vet == nil {
+		return e, err
+	}
+	candidate := &Resolver{options: o}
+	candidate.active.Store(e)
+	return e, o.Vet(ctx, candidate)
+}
+
 // Reload reads the policy again and puts it into force when it compiles and
-// passes its tests. changed is false for equal content. On an error the last
+// passes its tests. changed is false for equal content under
+// the same revision. On an error the last
 // good policy stays in force.
 func (r *Resolver) Reload(ctx context.Context) (changed bool, err error) {
 	r.reload.Lock()
 	defer r.reload.Unlock()
-	s, err := readSource(r.options.Policy)
+	s, err := readSource(ctx, r.options)
 	if err != nil {
 		return false, err
 	}
-	caps, err := json.Marshal(capabilities())
-	if err != nil {
-		return false, fault.New(fault.Internal, "capabilities", "the capabilities cannot be written").Because(err)
-	}
 	now := r.active.Load()
-	if s.revision(caps) == now.revision && s.testDigest() == now.tests {
+	if s.revision() == now.revision && s.testDigest() == now.tests && sameBundle(s.bundle, now.bundle) {
 		return false, nil
 	}
-	e, err := newEngine(ctx, s, r.options.Operator, r.options.tests(s))
+	e, err := r.options.activate(ctx, s)
 	if err != nil {
 		return false, err
 	}
 	r.before.Store(&now.artefact)
 	r.active.Store(e)
-	return e.revision != now.revision, nil
+	return e.revision != now.revision || !sameBundle(e.bundle, now.bundle), nil
+}
+
+// sameBundle tells a bundle from one of equal content that has another
+// revision or signature.
+func sameBundle(a, b *Bundle) bool {
+	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
 // Revision is the policyRevision in force.
 func (r *Resolver) Revision() string { return r.active.Load().revision }
 
-// Policy is the folder of the policy in force, or Builtin.
+// Policy is the folder, file or URL of the policy in force, or Builtin.
 func (r *Resolver) Policy() string { return r.active.Load().source }
+
+// Bundle is what the bundle in force says of itself, or nil where the policy
+// is a folder or the embedded one.
+func (r *Resolver) Bundle() *Bundle { return r.active.Load().bundle }
 
 // Resolve decides one request. A spec that the layers forbid is a *Rejection,
 // of code RESOLVER_REJECT with pointer and position; a policy that cannot

@@ -28,28 +28,33 @@ type TestResult struct {
 	Message string `json:"message"` // why it failed, or ""
 }
 
+// Tally counts tests.
+type Tally struct {
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+}
+
 // TestReport is the outcome of a policy's own tests, sorted by name.
 type TestReport struct {
-	Policy   string       `json:"policy"`
-	Revision string       `json:"revision"`
-	Passed   int          `json:"passed"`
-	Failed   int          `json:"failed"`
-	Skipped  int          `json:"skipped"`
-	Tests    []TestResult `json:"tests"`
+	Policy   string `json:"policy"`
+	Revision string `json:"revision"`
+	Tally
+	Tests []TestResult `json:"tests"`
 }
 
 // OK reports whether the policy may be activated.
 func (r *TestReport) OK() bool { return r.Failed == 0 && r.Passed > 0 }
 
-// TestPolicy compiles a policy (a folder, or Builtin) with its layers and runs
-// its tests. An error means that the policy could not be tested at all; failed
-// tests are in the report.
-func TestPolicy(ctx context.Context, policy string) (*TestReport, error) {
-	s, err := readSource(policy)
+// TestPolicy compiles a policy with its layers and runs its tests. An error
+// means that the policy could not be tested at all; failed tests are in the
+// report.
+func TestPolicy(ctx context.Context, o Options) (*TestReport, error) {
+	s, err := readSource(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEngine(ctx, s, Operator{}, false)
+	e, err := newEngine(ctx, s, o.Operator)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +71,7 @@ func TestPolicy(ctx context.Context, policy string) (*TestReport, error) {
 func runTests(ctx context.Context, s *source) (*TestReport, error) {
 	files := maps.Clone(s.rego)
 	maps.Copy(files, s.tests)
-	modules, err := parse(s.name, files)
+	modules, err := parse(s, files)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +82,7 @@ func runTests(ctx context.Context, s *source) (*TestReport, error) {
 	report := &TestReport{Policy: s.name, Tests: []TestResult{}}
 	err = storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		results, err := tester.NewRunner().
-			SetCompiler(ast.NewCompiler().WithCapabilities(capabilities())).
+			SetCompiler(ast.NewCompiler().WithCapabilities(s.capabilities)).
 			SetStore(store).SetModules(modules).RaiseBuiltinErrors(true).SetTimeout(testTimeout).
 			RunTests(ctx, txn)
 		if err != nil {

@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
 
 	policycue "github.com/toolwarrant/toolwarrant/cue"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -31,14 +34,40 @@ type source struct {
 	data  []byte            // rego/data.json
 	cue   map[string][]byte // "cue/baseline.cue" -> text
 	tests map[string][]byte // "policy_test/risk/table_test.rego" -> text
+
+	capabilities     *ast.Capabilities // what the Rego may use
+	capabilitiesText []byte
+	bundle           *Bundle // where it came from one
 }
 
-// readSource reads a policy folder, or the embedded policy.
-func readSource(policy string) (*source, error) {
+// readSource reads a policy, wherever it lies: every way to a policy leads
+// through here.
+func readSource(ctx context.Context, o Options) (*source, error) {
+	policy := o.Policy
+	if o.Fetch != nil {
+		raw, err := o.Fetch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return readBundle(policy, raw, o.Trust)
+	}
 	if policy == "" || policy == Builtin {
 		return assemble(Builtin, map[string]fs.FS{
 			"rego": policyrego.FS, "cue": policycue.FS, "policy_test": policytest.FS,
 		})
+	}
+	info, err := os.Stat(policy)
+	if err == nil && !info.IsDir() {
+		raw, err := readBundleFile(policy)
+		if err != nil {
+			return nil, err
+		}
+		return readBundle(policy, raw, o.Trust)
+	}
+	if err == nil { // what is not there is missing, and not untrusted
+		if err := o.Trust.admitsFolder(policy); err != nil {
+			return nil, err
+		}
 	}
 	parts := map[string]fs.FS{}
 	for _, part := range []string{"rego", "cue", "policy_test"} {
@@ -53,11 +82,19 @@ func readSource(policy string) (*source, error) {
 	return assemble(policy, parts)
 }
 
+func newSource(name string) *source {
+	return &source{name: name, rego: map[string][]byte{}, cue: map[string][]byte{}, tests: map[string][]byte{}}
+}
+
 // assemble sorts the files of a policy by what they are. Files that no policy
 // consists of are passed over; those that look like policy and would have no
 // effect are errors.
 func assemble(name string, parts map[string]fs.FS) (*source, error) {
-	s := &source{name: name, rego: map[string][]byte{}, cue: map[string][]byte{}, tests: map[string][]byte{}}
+	s := newSource(name)
+	var err error
+	if s.capabilities, s.capabilitiesText, err = ownCapabilities(); err != nil {
+		return nil, err
+	}
 	files, size := 0, 0
 	for part, fsys := range parts {
 		err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
@@ -93,11 +130,16 @@ func assemble(name string, parts map[string]fs.FS) (*source, error) {
 			return nil, fault.New(fault.PolicyUnavailable, "policy-missing", "the policy %s cannot be read", name).Because(err)
 		}
 	}
+	return s, s.complete()
+}
+
+// complete refuses a policy that lacks a part.
+func (s *source) complete() error {
 	if len(s.rego) == 0 || s.data == nil || len(s.cue) == 0 {
-		return nil, fault.New(fault.PolicyUnavailable, "policy-missing",
-			"the policy %s needs Rego modules and data.json under rego, and baseline.cue under cue", name)
+		return fault.New(fault.PolicyUnavailable, "policy-missing",
+			"the policy %s needs Rego modules and data.json under rego, and baseline.cue under cue", s.name)
 	}
-	return s, nil
+	return nil
 }
 
 // place says where a file of a part goes; nil passes it over.
@@ -133,8 +175,8 @@ func isPolicyCUE(p string) bool {
 
 // revision names the content: SHA-256 over sorted (path, content digest) of
 // modules, settings, CUE sources and capabilities. Tests are not part of it.
-func (s *source) revision(capabilities []byte) string {
-	parts := map[string][]byte{"rego/data.json": s.data, "capabilities": capabilities}
+func (s *source) revision() string {
+	parts := map[string][]byte{"rego/data.json": s.data, "capabilities": s.capabilitiesText}
 	for name, text := range s.rego {
 		parts[name] = text
 	}
@@ -179,7 +221,7 @@ func WriteBuiltin(dir string) error {
 	if len(entries) > 0 {
 		return fault.New(fault.Usage, "folder-not-empty", "%s is not empty; name a new folder", dir)
 	}
-	s, err := readSource(Builtin)
+	s, err := readSource(context.Background(), Options{})
 	if err != nil {
 		return err
 	}

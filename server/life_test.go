@@ -18,6 +18,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/approval"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/service"
 )
 
 // settles waits until ok holds. The limit only ends a test that has failed.
@@ -287,6 +288,28 @@ func TestOtherPaths(t *testing.T) {
 		if w.Code != want.status || !strings.Contains(w.Body.String(), want.text) || strings.Contains(w.Body.String(), "secret") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
+	}
+}
+
+// The health check names the policy by revisions and codes, without the text
+// of an error.
+func TestHealthNamesThePolicy(t *testing.T) {
+	st := service.PolicyStatus{Policy: "/var/secret/p.tar.gz", Revision: "sha256:ab", Bundle: "42"}
+	s := New(Options{Caller: newFake(), Health: func() error { return nil }, Policy: func() service.PolicyStatus { return st }})
+	get := func() string {
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/healthz", nil))
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "secret") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		return w.Body.String()
+	}
+	if got := get(); !strings.Contains(got, `"revision":"sha256:ab","bundle":"42"`) || !strings.Contains(got, `"lastError":null`) {
+		t.Error(got)
+	}
+	st.LastError = fault.New(fault.PolicyUnavailable, "bundle-signature", "the policy bundle /var/secret/p.tar.gz is refused")
+	if got := get(); !strings.Contains(got, `"lastError":{"code":"POLICY_UNAVAILABLE","reason":"bundle-signature"`) {
+		t.Error(got)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/service"
 )
 
 // Why a request ended early; context.Cause gives it to whoever looks.
@@ -41,6 +42,8 @@ type Options struct {
 	// human's time, the execution and a margin. 10 minutes when nil or not
 	// positive.
 	HandlerDeadline func(tool string) time.Duration
+	// Policy says which policy is in force, for the health check; nil = nothing.
+	Policy func() service.PolicyStatus
 	// Health says why the process cannot serve; nil means healthy.
 	Health func() error
 	// Logger gets what goes wrong. Never arguments or results.
@@ -173,5 +176,9 @@ func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]string{"status": status})
+	answer := health{Status: status}
+	if s.opt.Policy != nil {
+		answer.Policy = policyHealth(s.opt.Policy())
+	}
+	_ = json.NewEncoder(w).Encode(answer)
 }

@@ -18,23 +18,23 @@ func (s *Service) Health() error {
 
 // Started puts on record that this process serves, and under which policy.
 func (s *Service) Started(ctx context.Context, version string) error {
-	return s.event(ctx, "policy.activate", system, map[string]any{"policyRevision": s.Policy.Revision(), "policy": s.Policy.Policy(), "version": version})
+	detail := s.inForce()
+	detail["version"] = version
+	if err := s.event(ctx, "policy.activate", system, detail); err != nil {
+		return err
+	}
+	if failed := s.PolicyStatus().LastError; failed != nil {
+		return s.event(ctx, "policy.refuse", system, map[string]any{"policy": s.Policy.Policy(), "keeps": s.Policy.Revision(), "because": failed.Error()})
+	}
+	return s.origin.keep()
 }
 
 // Reload reads policy and catalog anew. What cannot be read or does not pass
 // its tests changes nothing, and the refusal is on record.
 func (s *Service) Reload(ctx context.Context) error {
-	changed, err := s.Policy.Reload(ctx)
-	if err != nil {
-		if eventErr := s.event(ctx, "policy.refuse", system, map[string]any{"policy": s.Policy.Policy(), "keeps": s.Policy.Revision(), "because": err.Error()}); eventErr != nil {
-			return eventErr
-		}
+	activated, _, err := s.origin.renew(ctx, true)
+	if err := s.renewed(ctx, activated, err); err != nil {
 		return err
-	}
-	if changed {
-		if err := s.event(ctx, "policy.activate", system, map[string]any{"policyRevision": s.Policy.Revision(), "policy": s.Policy.Policy()}); err != nil {
-			return err
-		}
 	}
 	if err := s.Catalog.Reload(ctx); err != nil {
 		return err

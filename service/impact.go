@@ -40,14 +40,9 @@ func DiffPolicies(ctx context.Context, home string, cfg *config.Config, from, to
 	}
 	asked := make([]resolver.Tool, len(all))
 	for i, t := range all {
-		asked[i] = asPolicySees(t)
+		asked[i] = policyTool(t)
 	}
 	return impact.Diff(ctx, old, new, asked, q)
-}
-
-// asPolicySees is a tool of the catalog as the policy reads it.
-func asPolicySees(t *catalog.Tool) resolver.Tool {
-	return resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env}
 }
 
 // ReplayLog decides the calls of an audit log again: by the policy that cfg
@@ -82,7 +77,7 @@ func ReplayLog(ctx context.Context, home string, cfg *config.Config, paths []str
 		if !ok || t.Spec.Digest() != digest {
 			return resolver.Tool{}, false
 		}
-		return asPolicySees(t), true
+		return policyTool(t), true
 	}
 	return impact.Replay(ctx, files, o)
 }

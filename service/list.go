@@ -65,7 +65,7 @@ func (s *Service) exposed(t *catalog.Tool) (bool, string) {
 // Decide asks the policy about a tool without calling it.
 func (s *Service) Decide(ctx context.Context, t *catalog.Tool, p decision.Principal, origin decision.Origin, args []byte) (*decision.Decision, error) {
 	return s.Policy.Resolve(ctx, resolver.Request{
-		Tool:      asPolicySees(t),
+		Tool:      policyTool(t),
 		Principal: p, Origin: origin, Args: args, Now: time.Now(),
 	})
 }
@@ -82,7 +82,7 @@ func (s *Service) Visible(ctx context.Context, p decision.Principal) ([]*catalog
 	for _, t := range all {
 		if ok, _ := s.exposed(t); ok {
 			served = append(served, t)
-			asked = append(asked, asPolicySees(t))
+			asked = append(asked, policyTool(t))
 		}
 	}
 	seen, err := s.Policy.Visible(ctx, p, asked)
@@ -132,4 +132,9 @@ func OpenCatalog(ctx context.Context, home string, cfg *config.Config) (*catalog
 		Home: home, Dirs: c.Dirs, Preset: c.Preset,
 		Include: catalog.Rules(c.Include), Exclude: catalog.Rules(c.Exclude),
 	})
+}
+
+// policyTool is a tool as the policy sees it.
+func policyTool(t *catalog.Tool) resolver.Tool {
+	return resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env}
 }

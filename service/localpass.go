@@ -104,7 +104,7 @@ const maxJustification = 2000
 // mayPublish asks the policy.
 func (s *Service) mayPublish(ctx context.Context, p decision.Principal, t *catalog.Tool, justification string) error {
 	refusals, err := s.Policy.PublishRefusals(ctx, resolver.Request{
-		Tool:      resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env},
+		Tool:      policyTool(t),
 		Principal: p, Origin: decision.OriginCLITest,
 	}, justification)
 	if err != nil || len(refusals) == 0 {

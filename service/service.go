@@ -52,6 +52,7 @@ type Service struct {
 	Audit     *audit.Writer
 	Engine    *executor.Engine
 
+	origin  *origin
 	runtime executor.Runtime
 	logger  zerolog.Logger
 	stop    context.CancelFunc
@@ -89,12 +90,6 @@ func Ready(ctx context.Context, rt executor.Runtime) error {
 	return nil
 }
 
-// OpenPolicy compiles the policy that cfg names, without opening anything
-// else of the installation.
-func OpenPolicy(ctx context.Context, home string, cfg *config.Config) (*resolver.Resolver, error) {
-	return resolver.New(ctx, resolver.Options{Policy: cfg.Policy.Path, Operator: Operator(home, cfg)})
-}
-
 // Open opens every part, in the order in which one needs the other, and
 // settles what an earlier process left behind. It fails closed: a part that
 // cannot be opened is an error and nothing stays open.
@@ -122,9 +117,10 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Policy, err = OpenPolicy(ctx, o.Home, o.Config); err != nil {
+	if s.origin, err = openPolicy(ctx, o.Home, o.Config, s.vet); err != nil {
 		return nil, err
 	}
+	s.Policy = s.origin.resolver
 	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), audit.Options{File: o.Config.Audit.File}); err != nil {
 		return nil, err
 	}

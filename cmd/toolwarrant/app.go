@@ -103,7 +103,7 @@ func (a *app) formats(c *cobra.Command, known ...string) {
 }
 
 func (a *app) policyFlag(c *cobra.Command) {
-	c.Flags().StringVar(&a.policy, "policy", "", `policy folder, or "builtin"`)
+	c.Flags().StringVar(&a.policy, "policy", "", `policy folder, file or URL of a policy bundle, or "builtin"`)
 }
 
 // errAnswerNo ends a verb whose answer is no and was printed already.

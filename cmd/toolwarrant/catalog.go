@@ -134,7 +134,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 			"authors alone publish L5.",
 		Example: "  toolwarrant catalog publish shout\n" +
 			"  toolwarrant catalog publish cleanup --justification \"clears the cache every night\"",
-		Args:  cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1),
 		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
 			res, _, err := s.Publish(ctx, principal(), t, justification)
 			if err != nil {

@@ -3,7 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,9 +39,34 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TOOLWARRANT_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("HOME", e.WorkDir)
+			for _, name := range []string{"release", "other"} {
+				if err := writeKeyPair(filepath.Join(e.WorkDir, name)); err != nil {
+					return err
+				}
+			}
 			return nil
 		},
 	})
+}
+
+// writeKeyPair makes what the two openssl lines of "policy bundle --help" do:
+// base.pem and base.pub.pem.
+func writeKeyPair(base string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	public, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(base+".pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600),
+		os.WriteFile(base+".pub.pem", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}), 0o644))
 }
 
 // process is a toolwarrant that serves.

@@ -7,21 +7,24 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
+	"github.com/toolwarrant/toolwarrant/service"
 )
 
 func (a *app) policyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
-		Short: "Start a policy of your own, test it, and see what it changes",
+		Short: "Start a policy of your own, test it, see what it changes, ship it signed",
 		Example: `  toolwarrant policy init mypolicy
   toolwarrant policy test mypolicy
   toolwarrant policy diff builtin mypolicy
   toolwarrant policy replay audit.ndjson --policy mypolicy
-  toolwarrant serve --policy mypolicy`,
+  toolwarrant serve --policy mypolicy
+  toolwarrant policy bundle mypolicy -o policy.tar.gz --revision 42 --sign release.pem
+  toolwarrant policy verify policy.tar.gz --key release.pub.pem`,
 		Args: cobra.NoArgs,
 		RunE: needsVerb,
 	}
-	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyDiffCmd(), a.policyReplayCmd())
+	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyDiffCmd(), a.policyReplayCmd(), a.policyBundleCmd(), a.policyVerifyCmd())
 	return c
 }
 
@@ -51,11 +54,15 @@ func (a *app) policyTestCmd() *cobra.Command {
 		Short: "Run the tests of a policy (default: the built-in one)",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, pos []string) error {
-			policy := resolver.Builtin
+			a.policy = resolver.Builtin
 			if len(pos) > 0 {
-				policy = pos[0]
+				a.policy = pos[0]
 			}
-			report, err := resolver.TestPolicy(c.Context(), policy)
+			home, cfg, err := a.settings(nil)
+			if err != nil {
+				return err
+			}
+			report, err := resolver.TestPolicy(c.Context(), service.PolicyOptions(home, cfg))
 			if err != nil {
 				return err
 			}

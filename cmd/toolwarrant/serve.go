@@ -65,6 +65,8 @@ Without authentication only a loopback address is served.`,
 		Example: `  toolwarrant serve
   toolwarrant serve --preset everything --exclude-tags weather
   toolwarrant serve --catalog ./tools --policy ./policy
+  toolwarrant serve --policy policy.tar.gz
+  toolwarrant serve --policy https://policies.example.com/tools.tar.gz
   toolwarrant serve --stdio`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -114,7 +116,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 		AllowedHosts: cfg.Server.AllowedHosts, AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
 		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second,
-		Health:         s.Health, Logger: log,
+		Health:         s.Health, Policy: s.PolicyStatus, Logger: log,
 	})
 	if err := s.Started(ctx, version()); err != nil {
 		return err
@@ -124,6 +126,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 	}
 	go reloadOnHangup(ctx, s, log)
 	go followCatalog(ctx, s, log)
+	go followPolicy(ctx, s, log)
 	if stdio {
 		return srv.ServeStdio(ctx, a.std.in, a.std.out)
 	}
@@ -139,8 +142,15 @@ func (a *app) announce(ctx context.Context, s *service.Service, log zerolog.Logg
 	for _, f := range s.Catalog.Findings() {
 		log.Warn().Str("file", f.File).Str("code", string(f.Code)).Msg(f.Error())
 	}
+	status := s.PolicyStatus()
+	if status.LastError != nil {
+		log.Error().Err(status.LastError).Msg("the policy that was wanted is not in force, but the last good one")
+	}
 	iso := s.Engine.Runtime.Isolation()
-	e := log.Info().Int("tools", len(tools)).Str("policy", s.Policy.Revision()).Str("home", s.Home).Str("isolation", describe(iso))
+	e := log.Info().Int("tools", len(tools)).Str("policy", status.Revision).Str("home", s.Home).Str("isolation", describe(iso))
+	if status.Bundle != "" {
+		e = e.Str("bundle", status.Bundle)
+	}
 	if stdio {
 		e.Msg("serving MCP on standard input and output")
 		return nil
@@ -164,6 +174,26 @@ func followCatalog(ctx context.Context, s *service.Service, log zerolog.Logger) 
 		}
 		log.Error().Err(err).Msg("the catalog changed and cannot be read; what was good stays in force")
 	})
+}
+
+// followPolicy puts a new bundle into force when it appears in its file or at
+// its URL. What is refused is logged once; calls go on under what was good.
+func followPolicy(ctx context.Context, s *service.Service, log zerolog.Logger) {
+	tick := time.NewTicker(s.PolicyEvery(followEvery))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		switch news, err := s.RenewPolicy(ctx); {
+		case err != nil:
+			log.Error().Err(err).Msg("the new policy is refused; what was good stays in force")
+		case news:
+			log.Info().Str("policy", s.Policy.Revision()).Str("bundle", s.PolicyStatus().Bundle).Msg("the policy was renewed")
+		}
+	}
 }
 
 // reloadOnHangup reads policy and catalog anew at SIGHUP. What is broken is

@@ -1,0 +1,36 @@
+package server
+
+import (
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/service"
+)
+
+// health is what /healthz answers. The path has no authentication: it names
+// revisions and codes, never a path, a URL or the text of an error.
+type health struct {
+	Status string  `json:"status"`
+	Policy *policy `json:"policy,omitempty"`
+}
+
+type policy struct {
+	Revision    string       `json:"revision"`
+	Bundle      string       `json:"bundle"` // revision of the bundle, "" where it is none
+	ActivatedAt string       `json:"activatedAt"`
+	LastError   *policyError `json:"lastError"` // why a newer one is not in force, or null
+}
+
+type policyError struct {
+	Code   fault.Code `json:"code"`
+	Reason string     `json:"reason"`
+	At     string     `json:"at"`
+}
+
+func policyHealth(st service.PolicyStatus) *policy {
+	p := &policy{Revision: st.Revision, Bundle: st.Bundle, ActivatedAt: st.ActivatedAt.UTC().Format(time.RFC3339)}
+	if e := st.LastError; e != nil {
+		p.LastError = &policyError{Code: e.Code, Reason: e.Reason, At: st.LastErrorAt.UTC().Format(time.RFC3339)}
+	}
+	return p
+}
