@@ -26,10 +26,12 @@ type artefactForm struct {
 	Schema   string            `json:"schema"`
 	Revision string            `json:"revision"`
 	Files    map[string]string `json:"files"` // rego/..., cue/...
+	// What the Rego may use, as text: a part of the revision.
+	Capabilities string `json:"capabilities"`
 }
 
 func (s *source) artefact(revision string) (Artefact, error) {
-	form := artefactForm{ArtefactSchema, revision, map[string]string{"rego/data.json": string(s.data)}}
+	form := artefactForm{ArtefactSchema, revision, map[string]string{"rego/data.json": string(s.data)}, string(s.capabilitiesText)}
 	for _, m := range []map[string][]byte{s.rego, s.cue} {
 		for name, text := range m {
 			form.Files[name] = string(text)
@@ -77,6 +79,10 @@ func FromArtefact(ctx context.Context, content []byte, o Operator) (*Resolver, e
 		return nil, err
 	}
 	s := &source{name: form.Revision, rego: map[string][]byte{}, cue: map[string][]byte{}, tests: map[string][]byte{}}
+	s.capabilitiesText = []byte(form.Capabilities)
+	if s.capabilities, err = readCapabilities(s.capabilitiesText); err != nil {
+		return nil, err
+	}
 	for _, name := range sortedKeys(form.Files) {
 		part, rest, _ := strings.Cut(name, "/")
 		put := s.place(part, rest)
