@@ -101,8 +101,9 @@ func (s *session) installCasing() {
 			}
 			switch base, _ := tag.Base(); base.String() {
 			case "tr", "az", "lt":
-				text := native(call.This).String() // the receiver is checked there
-				if text = call.This.String(); len(text) > maxBulk/16 {
+				native(call.This) // the receiver is checked there
+				text := call.This.String()
+				if len(text) > maxBulk/16 {
 					s.throwError("RangeError", "toLocale"+name+"Case: the text is too long")
 				}
 				return s.vm.ToValue(caser(language.Make(base.String())).String(text))
