@@ -8,7 +8,8 @@ import (
 
 func TestPattern(t *testing.T) {
 	for _, tt := range []struct{ source, flags, want string }{
-		{`a.b\d[a-z]`, "", `a.b\d[a-z]`},
+		{`a.b\d[a-z]`, "s", `a.b\d[a-z]`},
+		{`a.b\d[a-z]`, "", `a[^\n\r\u2028\u2029]b\d[a-z]`},
 		{`\p{ASCII}`, "u", `[\x00-\x7F]`},
 		{`[\p{ASCII}x]`, "u", `[\x00-\x7Fx]`},
 		{`\P{Any}`, "u", `[^\u{0}-\u{10FFFF}]`},
