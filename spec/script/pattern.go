@@ -28,7 +28,7 @@ func Native(source, flags string) (string, string, string) {
 		return "", "", "the flags u and v exclude each other"
 	}
 	p := &pattern{src: source, unicode: unicode || sets, sets: sets, fold: fold,
-		lines: strings.Contains(flags, "m"), dotAll: strings.Contains(flags, "s")}
+		lines: strings.Contains(flags, "m"), again: strings.ContainsAny(flags, "gy"), dotAll: strings.Contains(flags, "s")}
 	out := p.rewrite()
 	if p.odd && p.problem == "" {
 		spelled := *p
@@ -82,6 +82,7 @@ type pattern struct {
 	sets    bool // flag v
 	fold    bool // flag i
 	lines   bool // flag m
+	again   bool // flag g or y: matches may begin anywhere in a text
 	dotAll  bool // flag s
 	odd     bool // the matchers fold some of it otherwise than ECMAScript
 	spelled bool // all cases are written out

@@ -160,7 +160,10 @@ func (p *pattern) foldStep() bool {
 		case c == 'w' || c == 'W':
 			p.odd = true // the linear matcher folds it too
 			return false
-		case strings.IndexByte("bBdDsSk", c) >= 0 || c >= '1' && c <= '9':
+		case c == 'b' || c == 'B':
+			p.odd = true // it is written out as a class of letters
+			return false
+		case strings.IndexByte("dDsSk", c) >= 0 || c >= '1' && c <= '9':
 			return false
 		}
 	}
@@ -171,6 +174,10 @@ func (p *pattern) foldStep() bool {
 	p.odd = p.odd || oddCase(r)
 	class, cased := caseClasses()[r]
 	if !p.spelled || !cased {
+		if size > 2 && rest[0] == '\\' && rest[1] < 0x80 {
+			p.copy(size) // a number, whose digits are no letters of the text
+			return true
+		}
 		return false
 	}
 	p.out.WriteString(class.class())

@@ -1,10 +1,13 @@
 package script
 
 import (
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dop251/goja/parser"
 )
 
 // A rxNode is a part of a regular expression, read so far only as its
@@ -54,6 +57,7 @@ func (p *pattern) structure(text string) string {
 	t.references(root, nil, false)
 	t.lookarounds(root)
 	root = t.repetitions(root)
+	t.boundaries(root)
 	if p.problem != "" || !t.changed {
 		return text
 	}
@@ -72,7 +76,8 @@ type rxTree struct {
 	seen    int // captures so far
 	changed bool
 	root    *rxNode
-	grown   int // bytes that were written out twice
+	bounds  []*rxNode // \b and \B
+	grown   int       // bytes that were written out twice
 }
 
 // count finds the captures and their names, which references before them need.
@@ -194,12 +199,7 @@ func (t *rxTree) escape() *rxNode {
 	switch c := rest[0]; {
 	case c == 'b' || c == 'B':
 		n := t.leaf(rxAssert, 2)
-		if t.p.unicode && t.p.fold {
-			// Two characters beyond ASCII fold to letters of words here.
-			t.changed = true
-			n.raw = map[byte]string{'b': "(?:(?<=W)(?!W)|(?<!W)(?=W))", 'B': "(?:(?<=W)(?=W)|(?<!W)(?!W))"}[c]
-			n.raw = strings.ReplaceAll(n.raw, "W", `[0-9A-Z_a-z\u017F\u212A]`)
-		}
+		t.bounds = append(t.bounds, n)
 		return n
 	case c == 'k' && (t.p.unicode || len(t.names) > 0):
 		name, _, closed := strings.Cut(rest[1:], ">")
@@ -356,6 +356,34 @@ func (t *rxTree) group(depth int) *rxNode {
 	return n
 }
 
+// boundaries writes \b and \B out. The backtracking matcher takes letters beyond
+// ASCII for parts of words; the linear one does not, and keeps the pattern
+// where it is sure to be the one that runs: for the first match in a text.
+func (t *rxTree) boundaries(root *rxNode) {
+	if len(t.bounds) == 0 || t.p.problem != "" {
+		return
+	}
+	t.changed = true // so that the runtime knows when it splits by it
+	word := `[0-9A-Z_a-z]`
+	if t.p.unicode && t.p.fold {
+		word = `[0-9A-Z_a-z\u017F\u212A]` // these two fold to letters of words
+	} else if !t.p.again {
+		var b strings.Builder
+		t.write(&b, root)
+		text, err := parser.TransformRegExp(b.String(), t.p.dotAll, t.p.unicode)
+		if err == nil {
+			if _, err = syntax.Parse(text, syntax.Perl); err == nil {
+				t.bounds[0].raw = "(?:" + t.bounds[0].raw + ")"
+				return
+			}
+		}
+	}
+	for _, n := range t.bounds {
+		n.raw = map[string]string{`\b`: "(?:(?<=W)(?!W)|(?<!W)(?=W))", `\B`: "(?:(?<=W)(?=W)|(?<!W)(?!W))"}[n.raw]
+		n.raw = strings.ReplaceAll(n.raw, "W", word)
+	}
+}
+
 func (t *rxTree) write(b *strings.Builder, n *rxNode) {
 	switch n.kind {
 	case rxAtom, rxAssert, rxRef:
@@ -477,6 +505,10 @@ func (t *rxTree) repetitions(n *rxNode) *rxNode {
 		return n
 	}
 	if !body.nullable() {
+		return n
+	}
+	if !body.find(func(k *rxNode) bool { return k.kind == rxAtom || k.kind == rxRef }) && body.find(func(k *rxNode) bool { return k.kind == rxAssert }) {
+		t.p.fail("a repetition of nothing but assertions is not supported")
 		return n
 	}
 	// ECMAScript gives up a turn that matches nothing, beyond those that must be.

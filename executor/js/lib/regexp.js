@@ -86,6 +86,14 @@
       return match;
     });
   };
+  // The matcher that splits takes other characters for parts of words.
+  const nativeSplit = proto[Symbol.split];
+  define(proto, Symbol.split, { [Symbol.split](text, limit) {
+    if (!isRegExp(this) || this.constructor !== Guarded) return apply(nativeSplit, this, [text, limit]);
+    const source = apply(nativeSource, this, []);
+    if (!has(source, "\\b") && !has(source, "\\B")) return apply(nativeSplit, this, [text, limit]);
+    return apply(nativeSplit, make(this.source, without(this.flags, "y") + "y", NativeRegExp), [text, limit]);
+  } }[Symbol.split]);
   // shown is a pattern as it stands between slashes.
   const shown = (pattern) => {
     let out = "";

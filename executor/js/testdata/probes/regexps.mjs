@@ -47,12 +47,14 @@ const texts = (list) => {
   return out;
 };
 const rows = [];
-for (let i = 0; i < 3600; i++) {
+for (let i = 0; i < 3300; i++) {
   groups = 0;
   const pattern = alternatives(2);
   const flags = pick(["", "", "", "i", "i", "m", "s", "im", "u", "iu", "mu", "is"]);
   for (let n = 0; n < 2; n++) {
-    const text = texts(random(2) ? letters : pieces);
+    let text = texts(random(2) ? letters : pieces);
+    // V8 finds \B in the middle of a pair, where ECMA-262 never looks.
+    if (flags.includes("u") && /\\B/.test(pattern)) text = text.replaceAll("😀", "-");
     let answer = null;
     try {
       const re = new RegExp(pattern, flags), m = re.exec(text);
