@@ -74,7 +74,7 @@ func (s *session) regexps() {
 			flags, _, _ := strings.Cut(s.prog.patterns[call.Argument(0).String()], "/")
 			return s.vm.ToValue(flags)
 		}),
-		s.vm.ToValue(s.prog.needs.names("ignoreCase")),
+		s.vm.ToValue(strings.Contains(s.prog.source, "ignoreCase")),
 		s.function("indices", s.matchIndices))
 }
 

@@ -1,10 +1,12 @@
 package script
 
 import (
+	"fmt"
 	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/dop251/goja/parser"
@@ -58,6 +60,7 @@ func (p *pattern) structure(text string) string {
 	t.lookarounds(root)
 	root = t.repetitions(root)
 	t.boundaries(root)
+	t.exclusions(root)
 	if p.problem != "" || !t.changed {
 		return text
 	}
@@ -76,6 +79,7 @@ type rxTree struct {
 	seen    int // captures so far
 	changed bool
 	root    *rxNode
+	negated []*rxNode // classes
 	bounds  []*rxNode // \b and \B
 	grown   int       // bytes that were written out twice
 }
@@ -165,7 +169,11 @@ func (t *rxTree) term(depth int) *rxNode {
 	case '(':
 		return t.group(depth)
 	case '[':
-		return t.leaf(rxAtom, classEnd(t.src, t.pos)-t.pos)
+		n := t.leaf(rxAtom, classEnd(t.src, t.pos)-t.pos)
+		if strings.HasPrefix(n.raw, "[^") {
+			t.negated = append(t.negated, n)
+		}
+		return n
 	case '^', '$':
 		n := t.leaf(rxAssert, 1)
 		if t.p.lines {
@@ -356,6 +364,35 @@ func (t *rxTree) group(depth int) *rxNode {
 	return n
 }
 
+// exclusions writes "any character but one" as what it includes where there are
+// alternatives: the backtracking matcher takes a|[^b] for alternatives that
+// begin with different characters, and gives up the second after the first.
+func (t *rxTree) exclusions(root *rxNode) {
+	if !root.find(func(n *rxNode) bool { return n.kind == rxAlt && len(n.kids) > 1 }) {
+		return
+	}
+	for _, n := range t.negated {
+		inner := n.raw[2 : len(n.raw)-1]
+		if inner == "" || inner[0] == '\\' && len(inner) > 1 && strings.IndexByte("dDwWsSpPu", inner[1]) >= 0 {
+			continue
+		}
+		r, size := character(inner, true)
+		if size != len(inner) || r >= 0xFFFF || t.p.fold && !t.p.spelled && unicode.SimpleFold(r) != r {
+			continue
+		}
+		last := `\uFFFF`
+		if t.p.unicode {
+			last = `\u{10FFFF}`
+		}
+		raw := "["
+		if r > 0 {
+			raw += fmt.Sprintf(`\u0000-\u%04X`, r-1)
+		}
+		n.raw = raw + fmt.Sprintf(`\u%04X-%s]`, r+1, last)
+		t.changed = true
+	}
+}
+
 // boundaries writes \b and \B out. The backtracking matcher takes letters beyond
 // ASCII for parts of words; the linear one does not, and keeps the pattern
 // where it is sure to be the one that runs: for the first match in a text.
@@ -378,8 +415,9 @@ func (t *rxTree) boundaries(root *rxNode) {
 			}
 		}
 	}
+	// One negative assertion, which the matcher does not try to search by.
 	for _, n := range t.bounds {
-		n.raw = map[string]string{`\b`: "(?:(?<=W)(?!W)|(?<!W)(?=W))", `\B`: "(?:(?<=W)(?=W)|(?<!W)(?!W))"}[n.raw]
+		n.raw = map[string]string{`\B`: "(?!(?<=W)(?!W)|(?<!W)(?=W))", `\b`: "(?!(?<=W)(?=W)|(?<!W)(?!W))"}[n.raw]
 		n.raw = strings.ReplaceAll(n.raw, "W", word)
 	}
 }

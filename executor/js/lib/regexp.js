@@ -40,10 +40,23 @@
   }
   // It makes an expression of this one and its flags, which have to be those
   // that the engine has.
+  function* matches(re, text) {
+    if (!has(re.flags, "g")) { const m = re.exec(text); if (m !== null) yield m; return; }
+    for (let m; (m = re.exec(text)) !== null;) {
+      if (m[0] === "") re.lastIndex += (has(re.flags, "u") || has(re.flags, "v")) && text.codePointAt(re.lastIndex) > 0xFFFF ? 2 : 1;
+      yield m;
+    }
+  }
   const nativeMatchAll = proto[Symbol.matchAll];
   define(proto, Symbol.matchAll, { [Symbol.matchAll](text) {
     text = String(text);
     if (!isRegExp(this) || this.constructor !== Guarded) return apply(nativeMatchAll, this, [text]);
+    const m = extra(this);
+    if (m !== undefined && has(m.flags, "d")) {
+      const re = make(this.source, this.flags, NativeRegExp);
+      re.lastIndex = this.lastIndex;
+      return matches(re, text);
+    }
     raw = true;
     try { return apply(nativeMatchAll, this, [text]); } finally { raw = false; }
   } }[Symbol.matchAll]);

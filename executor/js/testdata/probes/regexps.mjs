@@ -53,8 +53,8 @@ for (let i = 0; i < 3300; i++) {
   const flags = pick(["", "", "", "i", "i", "m", "s", "im", "u", "iu", "mu", "is"]);
   for (let n = 0; n < 2; n++) {
     let text = texts(random(2) ? letters : pieces);
-    // V8 finds \B in the middle of a pair, where ECMA-262 never looks.
-    if (flags.includes("u") && /\\B/.test(pattern)) text = text.replaceAll("😀", "-");
+    // V8 finds assertions in the middle of a pair, where ECMA-262 never looks.
+    if (flags.includes("u") && /\\B|\(\?/.test(pattern)) text = text.replaceAll("😀", "-");
     let answer = null;
     try {
       const re = new RegExp(pattern, flags), m = re.exec(text);
