@@ -39,14 +39,16 @@ func canonical(c rune) rune {
 // caseClasses are the classes of characters that are one with the flag i.
 var caseClasses = sync.OnceValue(func() map[rune]set {
 	by := map[rune][]rune{}
-	for c := rune(0); c <= 0xFFFF; c++ {
-		by[canonical(c)] = append(by[canonical(c)], c)
+	for _, r := range unicode.CaseRanges {
+		for c := rune(r.Lo); c <= min(rune(r.Hi), 0xFFFF); c++ {
+			if k := canonical(c); k != c {
+				by[k] = append(by[k], c)
+			}
+		}
 	}
 	out := map[rune]set{}
-	for _, class := range by {
-		if len(class) < 2 {
-			continue
-		}
+	for first, class := range by {
+		class = append(class, first)
 		var s set
 		for _, c := range class {
 			s = append(s, [2]rune{c, c})

@@ -607,7 +607,7 @@ func (t *rxTree) some(n *rxNode) (*rxNode, bool) {
 		if len(alt.kids) == 0 {
 			return nil, true
 		}
-		return group(alt), true
+		return alt, true // it always stands in a group
 	case rxRepeat:
 		if n.max == 0 {
 			return nil, true
@@ -616,6 +616,9 @@ func (t *rxTree) some(n *rxNode) (*rxNode, bool) {
 		body, ok := t.some(n.kids[0])
 		if !ok || body == nil || n.min > 0 && n.kids[0].captures() || n.min > 1 || n.min > 0 && !n.kids[0].emptyLast() {
 			return nil, false
+		}
+		if n.max == 1 {
+			return body, true
 		}
 		return &rxNode{kind: rxRepeat, kids: []*rxNode{body}, min: 1, max: n.max, lazy: n.lazy}, true
 	case rxSeq:
