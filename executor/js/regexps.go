@@ -45,6 +45,23 @@ func (m *meter) pattern(e *ast.RegExpLiteral) string {
 // regexps changes the class RegExp where a program makes expressions at run
 // time or has one that the engine gets in another form.
 func (s *session) regexps() {
+	author := s.function("author", func(call goja.FunctionCall) goja.Value {
+		if known, ok := s.prog.patterns[call.Argument(0).String()]; ok {
+			_, source, _ := strings.Cut(known, "/")
+			return s.vm.ToValue(source)
+		}
+		return call.Argument(0)
+	})
+	authorFlags := s.function("authorFlags", func(call goja.FunctionCall) goja.Value {
+		flags, _, _ := strings.Cut(s.prog.patterns[call.Argument(0).String()], "/")
+		return s.vm.ToValue(flags)
+	})
+	namesCase := s.vm.ToValue(strings.Contains(s.prog.source, "ignoreCase"))
+	if !s.prog.needs.regexp && !s.splitsByWords() {
+		proto := s.vm.GlobalObject().Get("RegExp").ToObject(s.vm).Get("prototype")
+		s.load(libRegexpView(), proto, author, authorFlags, namesCase)
+		return
+	}
 	s.load(libRegexp(), s.vm.GlobalObject(),
 		s.function("expand", func(call goja.FunctionCall) goja.Value {
 			source, flags := patternText(call.Argument(0)), call.Argument(1).String()
@@ -63,19 +80,24 @@ func (s *session) regexps() {
 			}
 			return s.vm.ToValue(out)
 		}),
-		s.function("author", func(call goja.FunctionCall) goja.Value {
-			if known, ok := s.prog.patterns[call.Argument(0).String()]; ok {
-				_, source, _ := strings.Cut(known, "/")
-				return s.vm.ToValue(source)
-			}
-			return call.Argument(0)
-		}),
-		s.function("authorFlags", func(call goja.FunctionCall) goja.Value {
-			flags, _, _ := strings.Cut(s.prog.patterns[call.Argument(0).String()], "/")
-			return s.vm.ToValue(flags)
-		}),
-		s.vm.ToValue(strings.Contains(s.prog.source, "ignoreCase")),
+		author, authorFlags, namesCase,
 		s.function("indices", s.matchIndices))
+}
+
+var libRegexpView = library("regexpview.js")
+
+// splitsByWords says that a text may be split by the bounds of words, which the
+// matcher that splits takes otherwise.
+func (s *session) splitsByWords() bool {
+	if !s.prog.needs.global && !strings.Contains(s.prog.source, "split") {
+		return false
+	}
+	for pattern := range s.prog.patterns {
+		if strings.Contains(pattern, `\b`) || strings.Contains(pattern, `\B`) {
+			return true
+		}
+	}
+	return false
 }
 
 // patternText is a pattern as text: lone surrogates are written as escapes.
