@@ -1,7 +1,10 @@
 package js
 
 import (
+	"fmt"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 	"github.com/dop251/goja"
@@ -16,15 +19,25 @@ const maxPattern = 32 << 10
 // pattern gives the engine the form of a literal's pattern that it reads
 // right, and remembers what the author wrote.
 func (m *meter) pattern(e *ast.RegExpLiteral) string {
-	out, msg := script.Pattern(e.Pattern, e.Flags)
+	out, flags, msg := script.Native(e.Pattern, e.Flags)
 	if msg != "" {
 		m.fail(e.Idx, msg)
+		return e.Pattern
 	}
 	if out != e.Pattern {
 		if m.patterns == nil {
 			m.patterns = map[string]string{}
 		}
-		m.patterns[out] = e.Pattern
+		author := e.Flags + "/" + e.Pattern
+		if flags == e.Flags {
+			author = "/" + e.Pattern // the flags are right as they are
+		}
+		// What two authors wrote may become the same.
+		for known, ok := m.patterns[out]; ok && known != author; known, ok = m.patterns[out] {
+			out += "(?:)"
+		}
+		m.patterns[out] = author
+		e.Flags = flags
 	}
 	return out
 }
@@ -32,28 +45,81 @@ func (m *meter) pattern(e *ast.RegExpLiteral) string {
 // regexps changes the class RegExp where a program makes expressions at run
 // time or has one that the engine gets in another form.
 func (s *session) regexps() {
+	author := s.function("author", func(call goja.FunctionCall) goja.Value {
+		if known, ok := s.prog.patterns[call.Argument(0).String()]; ok {
+			_, source, _ := strings.Cut(known, "/")
+			return s.vm.ToValue(source)
+		}
+		return call.Argument(0)
+	})
+	authorFlags := s.function("authorFlags", func(call goja.FunctionCall) goja.Value {
+		flags, _, _ := strings.Cut(s.prog.patterns[call.Argument(0).String()], "/")
+		return s.vm.ToValue(flags)
+	})
+	namesCase := s.vm.ToValue(strings.Contains(s.prog.source, "ignoreCase"))
+	if !s.prog.needs.regexp && !s.splitsByWords() {
+		proto := s.vm.GlobalObject().Get("RegExp").ToObject(s.vm).Get("prototype")
+		s.load(libRegexpView(), proto, author, authorFlags, namesCase)
+		return
+	}
 	s.load(libRegexp(), s.vm.GlobalObject(),
 		s.function("expand", func(call goja.FunctionCall) goja.Value {
-			source, flags := call.Argument(0).String(), call.Argument(1).String()
+			source, flags := patternText(call.Argument(0)), call.Argument(1).String()
 			if len(source) > maxPattern {
 				s.throwError("SyntaxError", "the regular expression is too long")
 			}
-			out, msg := script.Pattern(source, flags)
+			out, native, msg := script.Native(source, flags)
 			if msg != "" {
 				s.throwError("SyntaxError", msg)
 			}
 			if out == source {
 				return call.Argument(0) // as it is, lone surrogates included
 			}
+			if native != flags {
+				return s.vm.NewArray(out, native)
+			}
 			return s.vm.ToValue(out)
 		}),
-		s.function("author", func(call goja.FunctionCall) goja.Value {
-			if source, ok := s.prog.patterns[call.Argument(0).String()]; ok {
-				return s.vm.ToValue(source)
-			}
-			return call.Argument(0)
-		}),
+		author, authorFlags, namesCase,
 		s.function("indices", s.matchIndices))
+}
+
+var libRegexpView = library("regexpview.js")
+
+// splitsByWords says that a text may be split by the bounds of words, which the
+// matcher that splits takes otherwise.
+func (s *session) splitsByWords() bool {
+	if !s.prog.needs.global && !strings.Contains(s.prog.source, "split") {
+		return false
+	}
+	for pattern := range s.prog.patterns {
+		if strings.Contains(pattern, `\b`) || strings.Contains(pattern, `\B`) {
+			return true
+		}
+	}
+	return false
+}
+
+// patternText is a pattern as text: lone surrogates are written as escapes.
+func patternText(v goja.Value) string {
+	text := v.String()
+	if !strings.ContainsRune(text, utf8.RuneError) {
+		return text
+	}
+	var b strings.Builder
+	units := utf16Units(v)
+	for i := 0; i < len(units); i++ {
+		switch u := units[i]; {
+		case u < 0xD800 || u > 0xDFFF:
+			b.WriteRune(rune(u))
+		case u < 0xDC00 && i+1 < len(units) && units[i+1] >= 0xDC00 && units[i+1] <= 0xDFFF:
+			b.WriteRune(utf16.DecodeRune(rune(u), rune(units[i+1])))
+			i++
+		default:
+			fmt.Fprintf(&b, `\u%04X`, u)
+		}
+	}
+	return b.String()
 }
 
 // matchIndices finds where the groups of a match lie, for the flag d: the

@@ -14,25 +14,60 @@ import (
 //
 // With the flag v the result is for the flag u. The flag d changes nothing.
 func Pattern(source, flags string) (string, string) {
-	p := &pattern{src: source, unicode: strings.Contains(flags, "u"), fold: strings.Contains(flags, "i")}
-	if strings.Contains(flags, "v") {
-		if p.unicode {
-			return "", "the flags u and v exclude each other"
-		}
-		p.unicode, p.sets = true, true
+	out, _, msg := Native(source, flags)
+	return out, msg
+}
+
+// Native is Pattern and, beyond it, the flags with which the pattern means what
+// the author wrote: the flag i is gone where all cases are written out. The
+// flags d and v are left as they are.
+func Native(source, flags string) (string, string, string) {
+	unicode, fold := strings.Contains(flags, "u"), strings.Contains(flags, "i")
+	sets := strings.Contains(flags, "v")
+	if sets && unicode {
+		return "", "", "the flags u and v exclude each other"
 	}
+	p := &pattern{src: source, unicode: unicode || sets, sets: sets, fold: fold,
+		lines: strings.Contains(flags, "m"), again: strings.ContainsAny(flags, "gy"), dotAll: strings.Contains(flags, "s")}
+	out := p.rewrite()
+	if p.odd && p.problem == "" {
+		spelled := *p
+		spelled.pos, spelled.changed, spelled.class, spelled.spelled = 0, false, false, true
+		spelled.out = strings.Builder{}
+		p = &spelled
+		// No pattern of an author begins like this by accident.
+		p.out.WriteString(spelledMark)
+		out = p.rewrite()
+		flags = strings.ReplaceAll(flags, "i", "")
+	}
+	if p.problem != "" {
+		return "", "", p.problem
+	}
+	return out, flags, ""
+}
+
+const spelledMark = "(?:)"
+
+func (p *pattern) rewrite() string {
 	for p.pos < len(p.src) && p.problem == "" {
-		if p.step(); p.out.Len() > maxExpanded {
+		if p.fold && !p.unicode && !p.class && p.foldStep() {
+			continue
+		}
+		if p.problem == "" {
+			p.step()
+		}
+		if p.out.Len() > maxExpanded {
 			p.fail("it becomes too large; name fewer properties")
 		}
 	}
 	if p.problem != "" {
-		return "", p.problem
+		return ""
 	}
-	if !p.changed {
-		return source, ""
+	out := p.structure(p.out.String())
+	if !p.changed && !p.spelled {
+		return p.src
 	}
-	return p.out.String(), ""
+	return out
 }
 
 // maxExpanded bounds the length of a pattern with its properties written out;
@@ -46,6 +81,11 @@ type pattern struct {
 	unicode bool // flag u or v
 	sets    bool // flag v
 	fold    bool // flag i
+	lines   bool // flag m
+	again   bool // flag g or y: matches may begin anywhere in a text
+	dotAll  bool // flag s
+	odd     bool // the matchers fold some of it otherwise than ECMAScript
+	spelled bool // all cases are written out
 	class   bool // inside [...]
 	changed bool
 	problem string
@@ -90,6 +130,11 @@ func (p *pattern) step() {
 		p.copy(1)
 	case c == '(' && !p.class:
 		p.group()
+	case c == '.' && !p.class && !p.dotAll:
+		// One of the matchers takes U+2028 for no end of a line.
+		p.out.WriteString("[^" + lineEnds + "]")
+		p.pos++
+		p.changed = true
 	default:
 		_, n := utf8.DecodeRuneInString(p.src[p.pos:])
 		p.copy(n)
@@ -152,6 +197,17 @@ func (p *pattern) escape() {
 			return
 		}
 		s.ranges(&p.out)
+	case (c == 'w' || c == 'W') && p.unicode && p.fold && (c == 'w' || !p.class):
+		// Two characters beyond ASCII fold to letters of words here.
+		s := `\w\u017F\u212A`
+		if c == 'W' {
+			s = "[^" + s + "]"
+		} else if !p.class {
+			s = "[" + s + "]"
+		}
+		p.out.WriteString(s)
+		p.pos += 2
+		p.changed = true
 	case letter && !strings.ContainsRune(knownEscapes, c):
 		if p.unicode {
 			p.fail(`the escape \%c does not exist`, c)

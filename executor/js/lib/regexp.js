@@ -2,7 +2,7 @@
 // one that the engine gets in another form than the author wrote. The patterns
 // of both are expanded or refused, never silently read as something else; the
 // flags d and v, which the engine lacks, are put on top.
-(function (global, expand, author, indices) {
+(function (global, expand, author, authorFlags, namesCase, indices) {
   "use strict";
   const defineProperty = Object.defineProperty;
   const define = (obj, key, value) =>
@@ -20,7 +20,46 @@
   const has = (text, c) => apply(String.prototype.includes, text, [c]);
   const replace = String.prototype.replace;
   const without = (text, c) => apply(replace, text, [c, ""]);
-  let installed = false;
+  let installed = false, raw = false;
+  const caseless = (re) => {
+    const m = extra(re);
+    return m !== undefined ? has(m.flags, "i") : has(authorFlags(apply(nativeSource, re, [])), "i");
+  };
+  const plainFlags = (re) => {
+    const flags = apply(nativeFlags, re, []);
+    if (raw || has(flags, "i") || !isRegExp(re) || re === proto || !caseless(re)) return flags;
+    let out = "";
+    for (const c of ["d", "g", "i", "m", "s", "u", "v", "y"]) if (c === "i" || has(flags, c)) out += c;
+    return out;
+  };
+  defineProperty(proto, "flags", { get() { return plainFlags(this); }, configurable: true });
+  // This getter takes the engine off its fast way, for the whole program.
+  if (namesCase) {
+    const nativeCase = getter("ignoreCase");
+    defineProperty(proto, "ignoreCase", { get() { const on = apply(nativeCase, this, []); return on === false && isRegExp(this) ? caseless(this) : on; }, configurable: true });
+  }
+  // It makes an expression of this one and its flags, which have to be those
+  // that the engine has.
+  function* matches(re, text) {
+    if (!has(re.flags, "g")) { const m = re.exec(text); if (m !== null) yield m; return; }
+    for (let m; (m = re.exec(text)) !== null;) {
+      if (m[0] === "") re.lastIndex += (has(re.flags, "u") || has(re.flags, "v")) && text.codePointAt(re.lastIndex) > 0xFFFF ? 2 : 1;
+      yield m;
+    }
+  }
+  const nativeMatchAll = proto[Symbol.matchAll];
+  define(proto, Symbol.matchAll, { [Symbol.matchAll](text) {
+    text = String(text);
+    if (!isRegExp(this) || this.constructor !== Guarded) return apply(nativeMatchAll, this, [text]);
+    const m = extra(this);
+    if (m !== undefined && has(m.flags, "d")) {
+      const re = make(this.source, this.flags, NativeRegExp);
+      re.lastIndex = this.lastIndex;
+      return matches(re, text);
+    }
+    raw = true;
+    try { return apply(nativeMatchAll, this, [text]); } finally { raw = false; }
+  } }[Symbol.matchAll]);
 
   // The flags d and v change the class for the whole program, and slow it
   // down, so that happens when the first such expression is made.
@@ -35,7 +74,7 @@
     defineProperty(proto, "flags", {
       get() {
         const m = extra(this);
-        if (m === undefined) return apply(nativeFlags, this, []);
+        if (m === undefined || !has(m.flags, "d") && !has(m.flags, "v")) return plainFlags(this);
         let out = has(m.flags, "d") ? "d" : "";
         for (const [key, c] of [["global", "g"], ["ignoreCase", "i"], ["multiline", "m"], ["dotAll", "s"], ["unicode", "u"], ["unicodeSets", "v"], ["sticky", "y"]]) if (this[key]) out += c;
         return out;
@@ -60,6 +99,14 @@
       return match;
     });
   };
+  // The matcher that splits takes other characters for parts of words.
+  const nativeSplit = proto[Symbol.split];
+  define(proto, Symbol.split, { [Symbol.split](text, limit) {
+    if (!isRegExp(this) || this.constructor !== Guarded) return apply(nativeSplit, this, [text, limit]);
+    const source = apply(nativeSource, this, []);
+    if (!has(source, "\\b") && !has(source, "\\B")) return apply(nativeSplit, this, [text, limit]);
+    return apply(nativeSplit, make(this.source, without(this.flags, "y") + "y", NativeRegExp), [text, limit]);
+  } }[Symbol.split]);
   // shown is a pattern as it stands between slashes.
   const shown = (pattern) => {
     let out = "";
@@ -80,10 +127,12 @@
     } else if (pattern === undefined) pattern = "";
     pattern = String(pattern);
     flags = flags === undefined ? "" : String(flags);
-    const expanded = expand(pattern, flags);
+    let expanded = expand(pattern, flags), native = flags;
+    // All cases of letters are written out, and the flag i is gone.
+    if (typeof expanded !== "string") { native = expanded[1]; expanded = expanded[0]; }
     const plain = !has(flags, "d") && !has(flags, "v");
     if (plain && expanded === pattern && !has(pattern, "/")) return construct(NativeRegExp, [expanded, flags], target);
-    let native = without(flags, "d");
+    native = without(native, "d");
     if (has(native, "v")) native = without(native, "v") + "u";
     const re = construct(NativeRegExp, [expanded, native], target);
     if (!plain) install();
