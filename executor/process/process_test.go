@@ -85,7 +85,7 @@ func TestRun(t *testing.T) {
 
 func TestDeadline(t *testing.T) {
 	r := open(t, process.Options{})
-	c := call("'x'.repeat(1) ; return /(?=(a+)+b)((a+)+)+c/.test('a'.repeat(40))")
+	c := call("'x'.repeat(1) ; return /^(?=a)(?:(a+)+)+$/.test('a'.repeat(40) + 'b')")
 	c.Limits.TimeoutMillis = 300
 	began := time.Now()
 	if got := outcome(t, r, c); got != "TIMEOUT/deadline" {
