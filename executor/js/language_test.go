@@ -31,3 +31,16 @@ func TestCorrections(t *testing.T) {
 		}
 	}
 }
+
+// TestBigLiterals holds that words do not pass for numbers, which would cost
+// their programs the class Number of the engine.
+func TestBigLiterals(t *testing.T) {
+	for source, want := range map[string]bool{
+		"1n": true, "x+10_000n": true, "0xffn": true, "0B11n": true, "0o17n": true,
+		"seen.has(fn)": false, "mean": false, "a1n": false, "return an": false, "1 n": false, "1nd": false,
+	} {
+		if got := needsOf(source, false).bigints; got != want {
+			t.Errorf("%q: %v, want %v", source, got, want)
+		}
+	}
+}

@@ -103,7 +103,7 @@ var watched = func() map[string]bool {
 var escape = regexp.MustCompile(`\\u(?:00|\{0*)([0-9a-fA-F]{2})\}?`)
 
 // bigLiteral is a number with an n at its end.
-var bigLiteral = regexp.MustCompile(`[0-9a-fA-F]n\b`)
+var bigLiteral = regexp.MustCompile(`\b(?:0[xX][0-9a-fA-F_]+|0[bBoO][0-7_]+|[0-9][0-9_]*)n\b`)
 
 // wordsOf are the watched names that stand anywhere in the text, comments and
 // strings included.
