@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/junit"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -125,7 +126,7 @@ func TestFormatsHoldHostileText(t *testing.T) {
 				t.Errorf("more lines than findings: %q", out)
 			}
 		case "junit":
-			if err := xml.Unmarshal(b.Bytes(), new(junitSuite)); err != nil || strings.Count(out, "</failure>") != 1 {
+			if err := xml.Unmarshal(b.Bytes(), new(junit.Suite)); err != nil || strings.Count(out, "</failure>") != 1 {
 				t.Errorf("%v: %s", err, out)
 			}
 		default:

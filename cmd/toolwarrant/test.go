@@ -1,15 +1,13 @@
 package main
 
 import (
-	"encoding/xml"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/junit"
 )
 
 // testView is the JSON shape of one Local Pass among several.
@@ -114,7 +112,7 @@ func (a *app) tested(views []testView, several bool) error {
 	case a.format == "json":
 		a.json(views[0].callView)
 	case a.format == "junit":
-		if err := a.junit(views, failed); err != nil {
+		if err := a.junit(views); err != nil {
 			return err
 		}
 	default:
@@ -131,38 +129,17 @@ func (a *app) tested(views []testView, several bool) error {
 	return errAnswerNo
 }
 
-type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Name    string        `xml:"name,attr"`
-	Class   string        `xml:"classname,attr"`
-	Failure *junitFailure `xml:"failure,omitempty"`
-}
-
-type junitFailure struct {
-	Type string `xml:"type,attr"`
-	Text string `xml:",chardata"`
-}
-
-func (a *app) junit(views []testView, failed int) error {
-	suite := junitSuite{Name: "toolwarrant", Tests: len(views), Failures: failed}
+func (a *app) junit(views []testView) error {
+	suite := junit.Suite{Name: "toolwarrant"}
 	for _, v := range views {
-		c := junitCase{Name: v.Name, Class: "toolwarrant.localpass." + v.Mode}
+		c := junit.Case{Name: v.Name, Class: "toolwarrant.localpass." + v.Mode}
 		if v.Error != nil {
-			c.Failure = &junitFailure{string(v.Error.Code), v.Error.Error()}
+			c.Failure = &junit.Failure{Type: string(v.Error.Code), Text: v.Error.Error()}
 		}
 		suite.Cases = append(suite.Cases, c)
 	}
-	out, err := xml.MarshalIndent(suite, "", "  ")
-	if err != nil {
-		return fault.New(fault.Internal, "junit", "the report could not be made: %v", err)
+	if err := suite.Write(a.std.out); err != nil {
+		return fault.New(fault.Internal, "junit", "the report could not be written: %v", err)
 	}
-	fmt.Fprintf(a.std.out, "%s%s\n", xml.Header, out)
 	return nil
 }

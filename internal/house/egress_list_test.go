@@ -29,7 +29,7 @@ var waysOut = map[string]struct {
 	"cmd/toolwarrant app.fixes fmt.Fprintln":          {1, visible},
 	"cmd/toolwarrant app.json .Encode":                {1, visible},
 	"cmd/toolwarrant app.json fmt.Fprintln":           {1, visible},
-	"cmd/toolwarrant app.junit fmt.Fprintf":           {1, visible},
+	"cmd/toolwarrant app.junit .Write":                {1, visible},
 	"cmd/toolwarrant app.policyBundleCmd .printf":     {1, ours},
 	"cmd/toolwarrant app.policyDiffCmd .printf":       {2, visible},
 	"cmd/toolwarrant app.policyInitCmd .printf":       {1, ours},
