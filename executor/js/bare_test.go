@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -69,10 +70,11 @@ func engine(t *testing.T, code *goja.Program, call worker.Call) string {
 }
 
 // TestEngineRatio prints what the runtime costs above the engine, at the
-// setting of the collector that a worker has.
+// settings of the collector and the scheduler that a worker has.
 func TestEngineRatio(t *testing.T) {
 	old := debug.SetGCPercent(400)
 	defer debug.SetGCPercent(old)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, n := range []int{20, 200, 2000} {
 		call := orders(t, n)
 		code, err := goja.Compile("tool.js", "(async function (text, top) {"+call.Program.Source+"\n})", false)

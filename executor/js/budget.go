@@ -30,9 +30,11 @@ type meter struct {
 	depth   int
 	strict  int  // elements of classes around, in which this is no global object
 	global  bool // the global object may be used as a value
+	held    int  // places where a collection makes an iterator that the program can hold
 	failure *worker.Failure
 	bare    bool // no charges are inserted
 
+	values   map[string]bool   // errors that are used as values, or may be replaced
 	patterns map[string]string // expanded regular expressions, with what the author wrote
 }
 
@@ -210,6 +212,7 @@ func (m *meter) stmt(s ast.Statement) {
 		m.expr(s.Source)
 		s.Body = m.body(s.Body, 1)
 	case *ast.ForOfStatement:
+		m.walked(s.Source)
 		m.into(s.Into)
 		m.expr(s.Source)
 		s.Body = m.body(s.Body, 1)

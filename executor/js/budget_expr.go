@@ -3,6 +3,7 @@ package js
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/unistring"
@@ -45,6 +46,7 @@ func (m *meter) expr(e ast.Expression) {
 		m.expr(e.Key)
 		m.expr(e.Value)
 	case *ast.SpreadElement:
+		m.walked(e.Expression)
 		m.expr(e.Expression)
 	case *ast.AssignExpression:
 		m.expr(e.Left)
@@ -68,15 +70,18 @@ func (m *meter) expr(e ast.Expression) {
 	case *ast.YieldExpression:
 		m.expr(e.Argument)
 	case *ast.CallExpression:
-		m.expr(e.Callee)
+		m.callee(e.Callee)
 		m.exprs(e.ArgumentList)
 	case *ast.NewExpression:
-		m.expr(e.Callee)
+		m.callee(e.Callee)
 		m.exprs(e.ArgumentList)
 	case *ast.BracketExpression:
 		m.expr(e.Left)
 		m.expr(e.Member)
 	case *ast.DotExpression:
+		if makesIterator(e) {
+			m.held++
+		}
 		m.name(e.Identifier.Name)
 		if !namesGlobal(e.Left) {
 			m.expr(e.Left)
@@ -101,10 +106,43 @@ func (m *meter) expr(e ast.Expression) {
 	}
 }
 
-// name notes a use of the global object under its name.
+// walked notes an expression that is iterated at once: no program can hold the
+// iterator that it makes.
+func (m *meter) walked(e ast.Expression) {
+	if call, ok := e.(*ast.CallExpression); ok {
+		if dot, ok := call.Callee.(*ast.DotExpression); ok && makesIterator(dot) {
+			m.held--
+		}
+	}
+}
+
+// makesIterator reports whether a member may be a method of a collection that
+// gives an iterator. Those of Object, under the same names, give arrays.
+func makesIterator(dot *ast.DotExpression) bool {
+	switch dot.Identifier.Name {
+	case "keys", "values", "entries":
+		return !names(dot.Left, "Object")
+	}
+	return false
+}
+
+// name notes a use of the global object, or of an error, under its name.
 func (m *meter) name(n unistring.String) {
 	if n == "globalThis" {
 		m.global = true
+	} else if slices.Contains(errorKinds, n.String()) {
+		if m.values == nil {
+			m.values = map[string]bool{}
+		}
+		m.values[n.String()] = true
+	}
+}
+
+// callee descends into what is called. To make an error is no other use of its
+// name.
+func (m *meter) callee(e ast.Expression) {
+	if id, ok := e.(*ast.Identifier); !ok || !slices.Contains(errorKinds, id.Name.String()) {
+		m.expr(e)
 	}
 }
 
@@ -118,6 +156,11 @@ func namesGlobal(e ast.Expression) bool {
 		return e.Name == "globalThis"
 	}
 	return false
+}
+
+func names(e ast.Expression, name string) bool {
+	id, ok := e.(*ast.Identifier)
+	return ok && id.Name.String() == name
 }
 
 func (m *meter) exprs(list []ast.Expression) {

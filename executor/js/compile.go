@@ -113,7 +113,12 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		parsed.Adopt(wrapper)
 		text += parsed.Text + "asyncIterator" // the names that the rewritten code uses
 	}
-	p := &program{name: name, source: body, needs: needsOf(text, meter.global), patterns: meter.patterns}
+	p := &program{name: name, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns}
+	for _, n := range errorKinds {
+		if !meter.values[n] {
+			delete(p.needs.words, n)
+		}
+	}
 	for n := range meter.amounts {
 		p.charges = append(p.charges, n)
 	}

@@ -69,6 +69,8 @@ func (s *session) guards() {
 				}
 				return call.Arguments
 			})
+		case "sort":
+			s.installSort(array)
 		case "flat":
 			s.guard(array, name, func(call goja.FunctionCall) []goja.Value {
 				s.boundedLength(call.This, name)

@@ -14,10 +14,7 @@ import (
 // Where the engine gives a wrong answer without a word, the right one is put
 // in its place, in programs that name what is concerned.
 
-var (
-	libNumber = library("number.js")
-	libSort   = library("sort.js")
-)
+var libNumber = library("number.js")
 
 // corrections changes methods of the engine.
 func (s *session) corrections() {
@@ -25,11 +22,6 @@ func (s *session) corrections() {
 	if n.bigints {
 		s.load(libNumber(), s.vm.GlobalObject())
 		s.installWidths()
-	}
-	if n.sort {
-		array := s.vm.NewArray().Prototype()
-		sort := s.load(libSort(), array.Get("sort"), s.ctor("Array").Get("isArray"))
-		_ = array.DefineDataProperty("sort", sort, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	if n.dates {
 		s.installISODate()

@@ -18,6 +18,11 @@ func TestCorrections(t *testing.T) {
 		{`return [[3, , 1].sort((a, b) => a - b), 2 in [3, , 1].sort((a, b) => a - b), [3, undefined, 1].sort((a, b) => a - b), [5, 25, 100].sort(), [].sort.length, [].sort.name]`,
 			`[[1,3,null],false,[1,3,null],[100,25,5],1,"sort"]`},
 		{`return Array.prototype.sort.call({ length: 2, 0: "b", 1: "a" }, (a, b) => a < b ? -1 : 1)`, `{"0":"a","1":"b","length":2}`},
+		{`const seen = [], p = new Proxy([3, , 1], { has(t, k) { seen.push("has " + String(k)); return k in t }, get(t, k) { return t[k] } }); p.sort((a, b) => a - b); return [seen, [0, 1, 2].map(i => i in p ? p[i] : "hole")]`,
+			`[["has 0","has 1","has 2","has 0","has 1","has 2"],[1,3,"hole"]]`},
+		{`const a = [3, 1]; Object.defineProperty(a, 0, { get() { return 3 }, set(v) { this.was = v } }); a.sort((x, y) => x - y); return [a.was, a[1]]`, `[1,3]`},
+		{`const a = Object.freeze([2, 1]); try { a.sort((x, y) => x - y) } catch (e) { return [a, e instanceof TypeError] }`, `[[2,1],true]`},
+		{`const a = [2, 1]; try { a.sort(() => { throw new Error("no") }) } catch (e) { return [a, e.message] }`, `[[2,1],"no"]`},
 		{`[1].sort(5)`, "JS_ERROR/TypeError: The comparison function must be either a function or undefined"},
 		{`return [Date.UTC(12345, 0), Date.UTC(-1, 0), 0].map(n => new Date(n)).map(d => [d.toISOString(), JSON.stringify(d), new Date(d.toISOString()).getTime() === d.getTime()])`,
 			`[["+012345-01-01T00:00:00.000Z","\"+012345-01-01T00:00:00.000Z\"",true],["-000001-01-01T00:00:00.000Z","\"-000001-01-01T00:00:00.000Z\"",true],["1970-01-01T00:00:00.000Z","\"1970-01-01T00:00:00.000Z\"",true]]`},
@@ -39,8 +44,32 @@ func TestBigLiterals(t *testing.T) {
 		"1n": true, "x+10_000n": true, "0xffn": true, "0B11n": true, "0o17n": true,
 		"seen.has(fn)": false, "mean": false, "a1n": false, "return an": false, "1 n": false, "1nd": false,
 	} {
-		if got := needsOf(source, false).bigints; got != want {
+		if got := needsOf(source, false, false).bigints; got != want {
 			t.Errorf("%q: %v, want %v", source, got, want)
+		}
+	}
+}
+
+// Helpers of iterators are there wherever a program can hold an iterator.
+func TestIteratorHelpersWhereHeld(t *testing.T) {
+	for source, want := range map[string]bool{
+		`return [...new Map().values()].map(x => x)`:                           false,
+		`for (const [k] of new Map().entries()) k; return [].map(x => x)`:      false,
+		`return Object.values({}).map(x => x)`:                                 false,
+		`return f(...new Set().keys()).map(x => x)`:                            false,
+		`return new Set().values().map(x => x)`:                                true,
+		"return new Set().values\n ().map(x => x)":                             true,
+		`const v = new Set().values(); return [...new Set().keys(), v.map(f)]`: true,
+		`const { values } = Array.prototype; return [][Symbol.iterator].map()`: true,
+		`function* g() { yield 1 } return g().map(x => x)`:                     true,
+		`for (const x of f(new Set().values())) x.map()`:                       true,
+	} {
+		p, failure := compileBody("t.js", source, nil, false)
+		if failure != nil {
+			t.Fatal(failure)
+		}
+		if got := len(p.needs.helpers) > 0; got != want {
+			t.Errorf("%s: helpers %v, want %v", source, got, want)
 		}
 	}
 }

@@ -45,6 +45,7 @@ var (
 	libEntries  = library("entries.js")
 	libPromises = library("promises.js")
 	libClone    = library("clone.js")
+	libHas      = library("has.js")
 )
 
 // load runs a script that is one function expression and calls it.
@@ -66,7 +67,7 @@ type needs struct {
 	regexp, missing, promises, parse, apply, locale bool
 	iterators, weak, collate, buffers               bool
 	from, typed, asyncIterator, entries             bool
-	bigints, sort, dates, casing                    bool
+	bigints, dates, casing                          bool
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
 	global                                          bool     // the global object may be used as a value
@@ -127,7 +128,7 @@ func wordsOf(source string) map[string]bool {
 	return out
 }
 
-func needsOf(source string, global bool) needs {
+func needsOf(source string, global, held bool) needs {
 	names := func(list ...string) bool {
 		for _, n := range list {
 			if strings.Contains(source, n) {
@@ -150,14 +151,13 @@ func needsOf(source string, global bool) needs {
 		from:          names("from") && names("Array"),
 		entries:       names("fromEntries"),
 		bigints:       names("BigInt", "Big64") || bigLiteral.MatchString(source),
-		sort:          names("sort"),
 		dates:         names("Date"),
 		casing:        names("toLocaleLower", "toLocaleUpper"),
 		typed:         names("8Array", "16Array", "32Array", "64Array"),
 		asyncIterator: names("asyncIterator", "fromAsync"),
 
 		iterators: names("Iterator"),
-		helpers:   helpersIn(source),
+		helpers:   helpersIn(source, held),
 		weak:      names("WeakRef", "FinalizationRegistry") || names("WeakMap", "WeakSet") && names("Symbol"),
 		collate:   names("localeCompare"),
 		buffers:   names(".transfer", ".detached", "resizable"),
@@ -171,10 +171,10 @@ var iteratorHelpers = []struct {
 	length int
 }{{"map", 1}, {"filter", 1}, {"take", 1}, {"drop", 1}, {"flatMap", 1}, {"reduce", 1}, {"toArray", 0}, {"forEach", 1}, {"some", 1}, {"every", 1}, {"find", 1}}
 
-// helpersIn are the helpers that a program which makes iterators names. Most
-// such programs mean the methods of arrays.
-func helpersIn(source string) []string {
-	if !hasIterators(source) {
+// helpersIn are the helpers that a program which can hold an iterator names.
+// Most other programs mean the methods of arrays.
+func helpersIn(source string, held bool) []string {
+	if !held && !hasIterators(source) {
 		return nil
 	}
 	var out []string
@@ -210,24 +210,12 @@ func (s *session) iteratorHelpers() {
 	}
 }
 
-// hasIterators reports whether the text makes an iterator: by a generator, a
-// method that gives one, or its symbol. Object.keys and its kin give arrays.
+// hasIterators reports whether the text may make an iterator by a generator,
+// a method of its own, or the symbol.
 func hasIterators(source string) bool {
 	for _, n := range []string{"yield", "matchAll", "Symbol.iterator", "Iterator", ".take", ".drop", ".toArray"} {
 		if strings.Contains(source, n) {
 			return true
-		}
-	}
-	for _, n := range []string{".keys(", ".values(", ".entries("} {
-		for rest := source; ; {
-			before, after, ok := strings.Cut(rest, n)
-			if !ok {
-				break
-			}
-			if !strings.HasSuffix(before, "Object") {
-				return true
-			}
-			rest = after
 		}
 	}
 	return false

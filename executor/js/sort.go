@@ -1,0 +1,51 @@
+package js
+
+import (
+	"strconv"
+
+	"github.com/dop251/goja"
+)
+
+// installSort gives Array.prototype.sort a list of its own to sort, which it
+// then writes back (ECMA-262 23.1.3.30): the engine sorts the array itself,
+// which the comparison may change under it.
+func (s *session) installSort(array *goja.Object) {
+	native, _ := s.callable(array.Get("sort"))
+	fn := s.function("sort", func(call goja.FunctionCall) goja.Value {
+		s.boundedLength(call.This, "sort")
+		obj, ok := call.This.(*goja.Object)
+		if _, compares := goja.AssertFunction(call.Argument(0)); !compares || !ok || !s.isArray(obj) {
+			return native(call.This, call.Arguments...)
+		}
+		n := lengthOf(obj)
+		has := func(i int64) bool { return obj.Get(index(i)) != nil }
+		if obj.ExportType() == proxyType { // which answers undefined for what it has not
+			in, _ := s.callable(s.load(libHas()))
+			has = func(i int64) bool { return in(goja.Undefined(), obj, s.vm.ToValue(i)).ToBoolean() }
+		}
+		list := make([]any, 0, min(n, 1<<12)) // the array may be sparse
+		for i := range n {
+			if has(i) {
+				list = append(list, orUndefined(obj.Get(index(i))))
+			}
+		}
+		sorted := s.vm.NewArray(list...)
+		native(sorted, call.Argument(0))
+		for i := range n {
+			var err error
+			if i < int64(len(list)) {
+				err = obj.Set(index(i), sorted.Get(index(i)))
+			} else {
+				err = obj.Delete(index(i))
+			}
+			if err != nil {
+				panic(err)
+			}
+		}
+		return call.This
+	})
+	_ = fn.DefineDataProperty("length", s.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = array.DefineDataProperty("sort", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+func index(i int64) string { return strconv.FormatInt(i, 10) }
