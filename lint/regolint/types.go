@@ -1,0 +1,138 @@
+package regolint
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/types"
+
+	"github.com/toolwarrant/toolwarrant/internal/suggest"
+	"github.com/toolwarrant/toolwarrant/schemas"
+)
+
+// types compiles all modules together against the schema of the input, as
+// "opa check --strict --schema" does, and says in our words what it finds.
+// Builtins that policies miss are known here: TW207 speaks of them.
+func (l *linter) types() {
+	if l.broken {
+		return
+	}
+	set := ast.NewSchemaSet()
+	set.Put(ast.SchemaRootRef, rawSchema("input.json"))
+	modules, byFile := map[string]*ast.Module{}, map[string]*module{}
+	for _, m := range l.modules {
+		modules[m.file], byFile[m.file] = m.ast, m
+	}
+	c := ast.NewCompiler().WithSchemas(set).WithStrict(true).SetErrorLimit(0)
+	c.Compile(modules)
+	for _, e := range c.Errors {
+		var m *module
+		if e.Location != nil {
+			m = byFile[e.Location.File]
+		}
+		if m == nil {
+			l.at("TW201", "rego/data.json", "", 0, 0, "%s", e.Message)
+			continue
+		}
+		l.typed(m, e)
+	}
+	if len(c.Errors) == 0 {
+		l.answer(c)
+	}
+}
+
+func (l *linter) typed(m *module, e *ast.Error) {
+	rule := m.around(e.Location)
+	switch d := e.Details.(type) {
+	case *ast.RefErrInvalidDetail:
+		l.add("TW204", m, rule, e.Location, "%s", missing(d.Ref, d.Pos, choices(d.OneOf)))
+		return
+	case *ast.RefErrUnsupportedDetail:
+		l.add("TW204", m, rule, e.Location, "%s never comes: %s is %s, which holds no %s", shortRef(d.Ref), shortRef(d.Ref[:d.Pos]), d.Have, d.Ref[d.Pos])
+		return
+	case *ast.UnificationErrDetail:
+		l.add("TW205", m, rule, e.Location, "this never holds: one side is %s, the other %s", kind(d.Left), kind(d.Right))
+		return
+	}
+	if e.Code == ast.UnsafeVarErr && slices.ContainsFunc(l.out, func(f found) bool {
+		return f.RuleID == "TW203" && f.module == m && f.Line == e.Location.Row
+	}) {
+		return // said already, in other words
+	}
+	l.add("TW201", m, rule, e.Location, "%s", firstLine(e.Message))
+}
+
+// around is the rule that holds a place.
+func (m *module) around(loc *ast.Location) (rule *ast.Rule) {
+	for _, r := range m.ast.Rules {
+		if loc != nil && r.Loc() != nil && r.Loc().Row <= loc.Row {
+			rule = r
+		}
+	}
+	return rule
+}
+
+func choices(values []ast.Value) []string {
+	var out []string
+	for _, v := range values {
+		if s, ok := v.(ast.String); ok {
+			out = append(out, string(s))
+		}
+	}
+	return out
+}
+
+// missing says that a reference has no such part, and which was meant.
+func missing(ref ast.Ref, pos int, known []string) string {
+	part := strings.Trim(ref[pos].String(), `"`)
+	text := fmt.Sprintf("%s never comes: %s has no %q", shortRef(ref[:pos+1]), shortRef(ref[:pos]), part)
+	return text + meant(part, known)
+}
+
+// meant ends a message about an unknown word.
+func meant(word string, known []string) string {
+	if near := suggest.Nearest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	slices.Sort(known)
+	rest := ""
+	if len(known) > 12 {
+		known, rest = known[:12], ", ..."
+	}
+	return "; it has " + strings.Join(known, ", ") + rest
+}
+
+// shortRef writes wildcards as they were written.
+func shortRef(ref ast.Ref) string {
+	return ref.String()
+}
+
+func kind(t types.Type) string {
+	if t == nil {
+		return "of no type"
+	}
+	if s := types.Sprint(t); len(s) <= 40 {
+		return s
+	}
+	return "another type"
+}
+
+// rawSchema reads one of the generated schemas.
+func rawSchema(name string) map[string]any {
+	var out map[string]any
+	text, err := fs.ReadFile(schemas.FS, name)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		panic("regolint: the embedded schema " + name + " cannot be read: " + err.Error())
+	}
+	return out
+}
