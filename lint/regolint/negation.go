@@ -1,6 +1,8 @@
 package regolint
 
 import (
+	"slices"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
@@ -16,18 +18,28 @@ func (l *linter) imports(m *module) {
 func (l *linter) negations(m *module) {
 	for _, rule := range m.ast.Rules {
 		ast.WalkExprs(rule, func(e *ast.Expr) bool {
-			if !e.Negated {
+			inner, ok := negated(e)
+			if !ok {
 				return false
 			}
 			switch {
-			case wildcards(e):
+			case slices.ContainsFunc(inner, wildcards):
 				l.add("TW203", m, rule, e.Loc(), "\"not\" cannot look for an element: write \"not x in xs\", or give the question a rule of its own and negate that")
-			case !m.v2 && failsOpen(e):
+			case !m.v2 && slices.ContainsFunc(inner, failsOpen):
 				l.add("TW203", m, rule, e.Loc(), "without \"import rego.v2\" this \"not\" does not hold where an argument is missing or of another type, so that the rule is passed over; import rego.v2")
 			}
 			return false
 		})
 	}
+}
+
+// negated gives what stands behind a "not": with rego.v2 it has a body of its
+// own, before it was a mark at the expression.
+func negated(e *ast.Expr) ([]*ast.Expr, bool) {
+	if not, ok := e.Terms.(*ast.Not); ok {
+		return not.Body, true
+	}
+	return []*ast.Expr{e}, e.Negated
 }
 
 // wildcards reports whether a negated expression iterates, which it has no

@@ -2,6 +2,7 @@ package regolint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -97,6 +98,15 @@ func (l *linter) closures(m *module, rule *ast.Rule, s *scope, node any) {
 			return true
 		case *ast.Every:
 			l.bodies(m, rule, s, x.Body)
+		case *ast.Not:
+			if len(x.Body) > 1 {
+				l.bodies(m, rule, s, x.Body)
+				return true
+			}
+		case *ast.LogicalOr:
+			l.bodies(m, rule, s, x.Lhs)
+			l.bodies(m, rule, s, x.Rhs)
+			return true
 		}
 		return false
 	})
@@ -123,6 +133,16 @@ func (k *known) expression(e *ast.Expr) {
 		return
 	}
 	switch terms := e.Terms.(type) {
+	case *ast.Not:
+		if len(terms.Body) == 1 {
+			inner := *terms.Body[0]
+			inner.Negated = !inner.Negated
+			k.expression(&inner)
+		}
+	case *ast.LogicalAnd:
+		for _, inner := range append(slices.Clone(terms.Lhs), terms.Rhs...) {
+			k.expression(inner)
+		}
 	case *ast.Term:
 		if b, ok := terms.Value.(ast.Boolean); ok && bool(b) == e.Negated {
 			k.report("TW205", e, "this never holds, so that nothing after it counts; remove the rule, or the line")
@@ -309,7 +329,7 @@ func (k *known) outside(e *ast.Expr, subject *ast.Term, compared []*ast.Term) bo
 	known := make([]*ast.Term, len(domain))
 	for i, v := range domain {
 		known[i] = &ast.Term{Value: v}
-		if s, ok := v.(ast.String); ok {
+		if s, ok := v.(ast.String); ok && !slices.Contains(names, string(s)) {
 			names = append(names, string(s))
 		}
 	}

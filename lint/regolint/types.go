@@ -27,22 +27,56 @@ func (l *linter) types() {
 	for _, m := range l.modules {
 		modules[m.file], byFile[m.file] = m.ast, m
 	}
-	c := ast.NewCompiler().WithSchemas(set).WithStrict(true).SetErrorLimit(0)
-	c.Compile(modules)
-	for _, e := range c.Errors {
-		var m *module
-		if e.Location != nil {
-			m = byFile[e.Location.File]
+	for attempt := range 8 {
+		c := ast.NewCompiler().WithSchemas(set).WithStrict(true).SetErrorLimit(0)
+		c.Compile(modules)
+		again := false
+		for _, e := range c.Errors {
+			var m *module
+			if e.Location != nil {
+				m = byFile[e.Location.File]
+			}
+			switch {
+			case m != nil && (attempt == 0 || detailed(e)):
+				l.typed(m, e)
+			case m == nil:
+				l.at("TW201", "rego/data.json", "", 0, 0, "%s", firstLine(e.Message))
+			}
+			// The compiler ends at the first of its stages that finds something. What
+			// the later ones say about the rest is found without that rule.
+			if m != nil && !detailed(e) {
+				again = without(modules, m, m.around(e.Location)) || again
+			}
 		}
-		if m == nil {
-			l.at("TW201", "rego/data.json", "", 0, 0, "%s", e.Message)
-			continue
+		if len(c.Errors) == 0 && attempt == 0 {
+			l.answer(c)
 		}
-		l.typed(m, e)
+		if !again {
+			return
+		}
 	}
-	if len(c.Errors) == 0 {
-		l.answer(c)
+}
+
+// detailed reports whether an error is one of types, which come last.
+func detailed(e *ast.Error) bool {
+	switch e.Details.(type) {
+	case *ast.RefErrInvalidDetail, *ast.RefErrUnsupportedDetail, *ast.UnificationErrDetail:
+		return true
 	}
+	return false
+}
+
+// without takes a rule out of what is compiled.
+func without(modules map[string]*ast.Module, m *module, rule *ast.Rule) bool {
+	rules := modules[m.file].Rules
+	at := slices.Index(rules, rule)
+	if rule == nil || at < 0 {
+		return false
+	}
+	smaller := *modules[m.file]
+	smaller.Rules = slices.Delete(slices.Clone(rules), at, at+1)
+	modules[m.file] = &smaller
+	return true
 }
 
 func (l *linter) typed(m *module, e *ast.Error) {
