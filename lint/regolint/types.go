@@ -48,12 +48,18 @@ func (l *linter) types() {
 				again = without(modules, m, m.around(e.Location)) || again
 			}
 		}
-		if len(c.Errors) == 0 && attempt == 0 {
-			l.answer(c)
-		}
 		if !again {
-			return
+			break
 		}
+	}
+	for file, m := range byFile {
+		if m.test {
+			delete(modules, file)
+		}
+	}
+	c := ast.NewCompiler().WithSchemas(set)
+	if c.Compile(modules); !c.Failed() {
+		l.answer(c)
 	}
 }
 
@@ -152,10 +158,19 @@ func kind(t types.Type) string {
 	if t == nil {
 		return "of no type"
 	}
-	if s := types.Sprint(t); len(s) <= 40 {
+	if o, ok := t.(*types.Object); ok {
+		var names []string
+		for _, key := range o.Keys() {
+			if s, ok := key.(string); ok {
+				names = append(names, s)
+			}
+		}
+		return "an object with " + strings.Join(names, ", ")
+	}
+	if s := types.Sprint(t); len(s) <= 80 {
 		return s
 	}
-	return "another type"
+	return "of another type"
 }
 
 // rawSchema reads one of the generated schemas.
