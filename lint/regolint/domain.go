@@ -18,6 +18,10 @@ func (l *linter) scope(m *module, rule *ast.Rule, body ast.Body) *scope {
 		if len(e.With) > 0 || e.Negated {
 			continue
 		}
+		if some, ok := e.Terms.(*ast.SomeDecl); ok {
+			s.elements(some)
+			continue
+		}
 		a, b, ok := operands(e, "assign", "eq")
 		if !ok {
 			continue
@@ -27,6 +31,23 @@ func (l *linter) scope(m *module, rule *ast.Rule, body ast.Body) *scope {
 		}
 	}
 	return s
+}
+
+// elements makes "some x in xs" stand for an element of xs.
+func (s *scope) elements(some *ast.SomeDecl) {
+	for _, symbol := range some.Symbols {
+		call, ok := symbol.Value.(ast.Call)
+		if !ok || len(call) < 3 {
+			continue
+		}
+		x, isVar := call[len(call)-2].Value.(ast.Var)
+		xs := call[len(call)-1]
+		if _, isRef := xs.Value.(ast.Ref); !isVar || s.aliases[x] != nil || mentions(xs, x) || !isRef {
+			continue
+		}
+		each := &ast.Term{Value: ast.Var(ast.WildcardPrefix + "some-" + string(x)), Location: xs.Location}
+		s.aliases[x] = &ast.Term{Value: xs.Value.(ast.Ref).Append(each), Location: xs.Location}
+	}
 }
 
 func mentions(t *ast.Term, v ast.Var) (found bool) {
