@@ -91,6 +91,9 @@ func (l *linter) refused(err error) {
 			if column, _ = strconv.Atoi(m[3]); column == 0 {
 				column = 1
 			}
+			if _, rest, ok := strings.Cut(message, m[0]+": "); ok {
+				message = rest
+			}
 		}
 	}
 	l.at("TW201", file, "", line, column, "%s", firstLine(message))

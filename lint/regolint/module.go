@@ -67,8 +67,18 @@ func (l *linter) unparsed(m *module, err error) {
 		l.add("TW201", m, nil, nil, "%s", firstLine(err.Error()))
 		return
 	}
+	// The parser says the same place twice, with and without what it wanted.
+	said := map[int]*ast.Error{}
 	for _, e := range list {
-		l.add("TW201", m, nil, e.Location, "%s", e.Message)
+		if e.Location == nil {
+			e.Location = &ast.Location{File: m.file, Row: 1, Col: 1}
+		}
+		if before := said[e.Location.Row]; before == nil || len(e.Message) > len(before.Message) {
+			said[e.Location.Row] = e
+		}
+	}
+	for _, row := range slices.Sorted(maps.Keys(said)) {
+		l.add("TW201", m, nil, said[row].Location, "%s", firstLine(said[row].Message))
 	}
 }
 

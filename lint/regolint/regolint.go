@@ -100,7 +100,7 @@ type found struct {
 func (l *linter) add(id string, m *module, rule *ast.Rule, loc *ast.Location, format string, args ...any) {
 	f := lint.Finding{RuleID: id, Severity: severities[id], Message: fmt.Sprintf(format, args...), File: l.shown(m.file)}
 	if loc != nil {
-		f.Line, f.Column = loc.Row, l.column(m.file, loc.Row, loc.Col)
+		f.Line, f.Column = loc.Row, max(1, l.column(m.file, loc.Row, loc.Col))
 	}
 	if slices.ContainsFunc(l.out, func(o found) bool { return o.Finding == f }) {
 		return

@@ -84,12 +84,9 @@ func (l *linter) dataRefs() {
 		return
 	}
 	for _, m := range l.modules {
-		targets := m.targets()
 		m.refs(func(rule *ast.Rule, ref ast.Ref, loc *ast.Location) {
 			if ref.HasPrefix(ast.InputRootRef) {
-				if targets[loc] {
-					l.replaced(m, rule, ref, loc)
-				}
+				l.inputRef(m, rule, ref, loc)
 				return
 			}
 			at, n := l.defined.find(ref[1:])
@@ -104,25 +101,24 @@ func (l *linter) dataRefs() {
 	}
 }
 
-// targets are the references that a "with" replaces, by their place.
-func (m *module) targets() map[*ast.Location]bool {
-	out := map[*ast.Location]bool{}
-	ast.WalkWiths(m.ast, func(w *ast.With) bool { out[w.Target.Location] = true; return false })
-	return out
-}
-
-// replaced checks what a "with" puts into the input: a test that sets a field
-// which never comes tests nothing.
-func (l *linter) replaced(m *module, rule *ast.Rule, ref ast.Ref, loc *ast.Location) {
+// inputRef checks a reference into the input where the compiler does not: in
+// what a "with" replaces, since a test that sets a field which never comes
+// tests nothing, and in rules that do not compile for another reason.
+func (l *linter) inputRef(m *module, rule *ast.Rule, ref ast.Ref, loc *ast.Location) {
 	for n := 2; n <= len(ref); n++ {
 		at, sure := inputSchema().walk(ref[1:n])
 		if !sure {
 			return
 		}
-		if len(at) == 0 {
-			parent, _ := inputSchema().walk(ref[1 : n-1])
-			l.add("TW204", m, rule, loc, "%s", missing(ref, n-1, members(parent)))
-			return
+		if len(at) > 0 {
+			continue
 		}
+		parent, _ := inputSchema().walk(ref[1 : n-1])
+		if !slices.ContainsFunc(l.out, func(f found) bool {
+			return f.RuleID == "TW204" && f.module == m && f.Line == loc.Row && f.Column == l.column(m.file, loc.Row, loc.Col)
+		}) {
+			l.add("TW204", m, rule, loc, "%s", missing(ref, n-1, members(parent)))
+		}
+		return
 	}
 }

@@ -30,6 +30,10 @@ func (l *linter) types() {
 	for attempt := range 8 {
 		c := ast.NewCompiler().WithSchemas(set).WithStrict(true).SetErrorLimit(0)
 		c.Compile(modules)
+		if attempt == 0 && !c.Failed() {
+			l.answer(c)
+			return
+		}
 		again := false
 		for _, e := range c.Errors {
 			var m *module
