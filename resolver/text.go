@@ -12,6 +12,7 @@ import (
 // "rego/risk/level.rego".
 type Text struct {
 	Name  string // the folder, file or URL, or Builtin
+	Dir   string // the folder that holds the files, "" where they lie in a bundle or in the program
 	Rego  map[string][]byte
 	Data  []byte // rego/data.json
 	CUE   map[string][]byte
@@ -27,7 +28,11 @@ func ReadText(ctx context.Context, o Options) (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Text{Name: s.name, Rego: s.rego, Data: s.data, CUE: s.cue, Tests: s.tests, source: s}, nil
+	t := &Text{Name: s.name, Rego: s.rego, Data: s.data, CUE: s.cue, Tests: s.tests, source: s}
+	if s.bundle == nil && s.name != Builtin {
+		t.Dir = s.name
+	}
+	return t, nil
 }
 
 // Builtins are the names of the builtins that the Rego of the policy may use.

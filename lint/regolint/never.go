@@ -135,10 +135,14 @@ func (k *known) expression(e *ast.Expr) {
 	case *ast.Not:
 		if len(terms.Body) == 1 {
 			inner := *terms.Body[0]
-			inner.Negated = !inner.Negated
+			inner.Negated = inner.Negated == e.Negated // not not x is x
 			k.expression(&inner)
 		}
 	case *ast.LogicalAnd:
+		if e.Negated { // one of them does not hold, whichever
+			k.s.l.bodies(k.s.m, k.rule, k.s, append(slices.Clone(terms.Lhs), terms.Rhs...))
+			return
+		}
 		for _, inner := range append(slices.Clone(terms.Lhs), terms.Rhs...) {
 			k.expression(inner)
 		}

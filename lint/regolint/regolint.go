@@ -56,7 +56,7 @@ func Run(ctx context.Context, o Options) (lint.Report, error) {
 	if err != nil {
 		return lint.Report{}, err
 	}
-	l := &linter{text: text, names: map[string]string{}}
+	l := &linter{text: text}
 	l.parse()
 	for _, m := range l.modules {
 		l.imports(m)
@@ -85,8 +85,7 @@ type linter struct {
 	modules []*module
 	broken  bool // a module is missing, so that references across modules say nothing
 	out     []found
-	names   map[string]string // path in the policy -> as it is shown
-	defined *tree             // packages, rules and settings
+	defined *tree // packages, rules and settings
 }
 
 // found is a finding with the rule around it.
@@ -122,10 +121,10 @@ func (l *linter) has(ids ...string) bool {
 // shown is how a file is named: a path that an editor can open, where the
 // policy is a folder.
 func (l *linter) shown(file string) string {
-	if l.text.Name == resolver.Builtin || l.text.Name == "" || strings.Contains(l.text.Name, "://") || strings.HasSuffix(l.text.Name, ".tar.gz") {
+	if l.text.Dir == "" {
 		return file
 	}
-	return filepath.Join(l.text.Name, filepath.FromSlash(file))
+	return filepath.Join(l.text.Dir, filepath.FromSlash(file))
 }
 
 // files are all files of the policy.

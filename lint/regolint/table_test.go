@@ -79,6 +79,8 @@ var table = []struct {
 	{"TW205", "a range", "x if {\n\tcount(input.tool.tags) > 3\n\tcount(input.tool.tags) <= 4\n}", nil},
 	{"TW205", "another input", "x if {\n\tdata.toolwarrant.risk.level == \"L0\" with input.tool.name as \"a\"\n\tdata.toolwarrant.risk.level == \"L1\" with input.tool.name as \"b\"\n}", nil},
 	{"TW205", "an else behind a value that may be missing", "x := input.tool.code if true\n\nelse := 2 if input.tool.name == \"a\"", nil},
+	{"TW205", "not both", "x if {\n\tinput.tool.name == \"a\"\n\tnot {\n\t\tinput.tool.category == \"b\"\n\t\tinput.tool.name == \"c\"\n\t}\n}", nil},
+	{"TW205", "both, behind not", "x if {\n\tnot {\n\t\tinput.tool.category == \"b\"\n\t\tinput.tool.category == \"c\"\n\t}\n}", []int{4}},
 	{"TW205", "overlapping lists", "x if {\n\tinput.tool.name in {\"a\", \"b\"}\n\tnot input.tool.name in {\"b\"}\n}", nil},
 
 	{"TW206", "a mode", `x if input.tool.sandboxOverrides.networkMode == "alowlist"`, []int{1}},
