@@ -15,6 +15,9 @@ import (
 // run: none fails, an edit that breaks a test is refused, and the records say
 // under which revision each call was decided.
 func TestEditWhileServing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the tests of a policy three times beside calls")
+	}
 	home, policy := t.TempDir(), filepath.Join(t.TempDir(), "p")
 	if _, errs, status := toolwarrant(t, home, "policy", "init", policy); status != 0 {
 		t.Fatal(errs)
