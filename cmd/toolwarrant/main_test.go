@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script/*.txtar: the command line as its users
 // meet it. Set UPDATE=1 to rewrite expected output.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs hundreds of commands, one after the other")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: os.Getenv("UPDATE") != "",

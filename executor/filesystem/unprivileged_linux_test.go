@@ -13,6 +13,9 @@ import (
 // TestAsOrdinaryUser runs the tests of this package once more without
 // privileges, where the file system itself refuses more.
 func TestAsOrdinaryUser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every test again")
+	}
 	report, err := nobody.Rerun(t, nil, "-test.short", "-test.v", "-test.run=^Test")
 	if err != nil || !strings.Contains(report, "--- PASS: TestRacingLinks") {
 		t.Errorf("%v\n%s", err, report)

@@ -178,6 +178,10 @@ func TestSameCount(t *testing.T) {
 
 // TestSameCountAlways counts programs of several kinds a hundred times.
 func TestSameCountAlways(t *testing.T) {
+	turns := 100
+	if testing.Short() {
+		turns = 5
+	}
 	for _, body := range []string{
 		`let o = []; async function* g(n) { for (let i = 0; i < n; i++) { await null; yield i } } for await (const x of g(20)) o.push(x); return o`,
 		`const o = {}; for (const k of ["z", "a", "q"]) o[k] = new Map([[k, 1]]); for (const k in o) for (const [x] of o[k]) x + 1; return Object.keys(o)`,
@@ -190,7 +194,7 @@ func TestSameCountAlways(t *testing.T) {
 		if first.Failure != nil {
 			t.Errorf("%s: %s", body, outcome(first))
 		}
-		for range 100 {
+		for range turns {
 			again := run(t, body, `{}`, func(c *worker.Call) { c.Program.ID = "" }) // compiled anew
 			if *again.Usage.Statements != *first.Usage.Statements {
 				t.Fatalf("%s: counted %d, then %d", body, *first.Usage.Statements, *again.Usage.Statements)

@@ -41,7 +41,7 @@ func TestRegexpsOfGrammar(t *testing.T) {
 	if refused*100 > 22*len(rows) {
 		t.Errorf("%d of %d are refused", refused, len(rows))
 	}
-	if raceDetector {
+	if testing.Short() {
 		runs = runs[:200]
 	}
 	for len(runs) > 0 {
