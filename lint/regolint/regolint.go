@@ -12,6 +12,7 @@ package regolint
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,7 @@ var severities = map[string]lint.Severity{
 	"TW213": lint.Error,   // a selector that matches nothing
 	"TW214": lint.Warning, // an inequality in a loop
 	"TW215": lint.Error,   // a decision of another shape
+	"TW216": lint.Warning, // an acceptance that accepts nothing
 }
 
 // Options say where the policy lies and what the installation is.
@@ -131,9 +133,7 @@ func (l *linter) shown(file string) string {
 func (l *linter) files() map[string][]byte {
 	all := map[string][]byte{"rego/data.json": l.text.Data}
 	for _, part := range []map[string][]byte{l.text.Rego, l.text.CUE, l.text.Tests} {
-		for name, text := range part {
-			all[name] = text
-		}
+		maps.Copy(all, part)
 	}
 	return all
 }

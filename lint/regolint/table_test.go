@@ -159,6 +159,13 @@ var table = []struct {
 	{"TW214", "of fields", "x if {\n\tinput.tool.name == \"a\"\n\tinput.layers.profiles[_].name != input.tool.name\n}", []int{3}},
 	{"TW214", "a filter", "x contains g if {\n\tsome g in input.principal.groups\n\tg != \"a\"\n}", nil},
 	{"TW214", "of one place", `x if input.layers.profiles[0].name != "a"`, nil},
+
+	{"TW216", "no such finding", "# METADATA\n# title: T\n# labels:\n#   id: own-x\n# custom:\n#   accept:\n#     TW212: it had one\n_x := 1", []int{7}},
+	{"TW216", "what cannot be accepted", "# METADATA\n# title: T\n# custom:\n#   accept:\n#     TW207: it has to be the clock\n_x := time.now_ns()", []int{5}},
+	{"TW216", "no such id, and no reason", "# METADATA\n# title: T\n# custom:\n#   accept:\n#     TW210: \"\"\n#     own-rule: why\n_x := 1", []int{5, 6}},
+	{"TW216", "a finding of the rule", "# METADATA\n# title: T\n# custom:\n#   accept:\n#     TW212: agreed\n_hosts := {\"*\"}", nil},
+	{"TW216", "a finding of the file", "# METADATA\n# title: T\n# custom:\n#   accept:\n#     TW212: agreed\npackage toolwarrant.own.l\n\nimport rego.v2\n\n_hosts := {\"*\"}", nil},
+	{"TW212", "accepted", "# METADATA\n# title: T\n# custom:\n#   accept:\n#     TW212: agreed\n_hosts := {\"*\"}", nil},
 }
 
 // write puts a policy of one's own beside the built-in one and gives its
@@ -202,7 +209,7 @@ func TestRules(t *testing.T) {
 	bad, good := map[string]int{}, map[string]int{}
 	for i, tc := range table {
 		text := tc.text
-		if !strings.HasPrefix(text, "package ") {
+		if !strings.Contains(text, "package ") {
 			text = "package toolwarrant.own.p" + strconv.Itoa(i) + "\nimport rego.v2\n" + text
 			offset[name(i)] = 2
 		}
