@@ -51,10 +51,23 @@ type Policy interface {
 	Artefact(revision string) (resolver.Artefact, bool)
 }
 
-// Components are the parts of an Engine. All are required but Logger.
+// Observer counts what happens. It is safe for concurrent use.
+type Observer interface {
+	// Decided counts an answer of the policy in force to a call: allowed,
+	// denied, rejected by the layers, hidden, or failed.
+	Decided(outcome string)
+	// Shadowed counts what the record of a call says of the shadow: one of the
+	// kinds of impact, or failed.
+	Shadowed(result string)
+}
+
+// Components are the parts of an Engine. All are required but Shadow,
+// Observer and Logger.
 type Components struct {
 	Catalog   Catalog
 	Policy    Policy
+	Shadow    Shadow   // asked too and not enforced; nil = none
+	Observer  Observer // nil = nobody counts
 	Approvals *approval.Gate
 	Audit     audit.Log
 	Runtime   Runtime
@@ -69,9 +82,11 @@ type Components struct {
 // Engine runs governed calls. It is safe for concurrent use.
 type Engine struct {
 	Components
-	limits  limiter
-	asking  sync.Mutex // looking for an out-of-band question and asking it
-	entered sync.Map   // digests of specs, and revisions of policies, that are in the audit chain
+	limits   limiter
+	asking   sync.Mutex // looking for an out-of-band question and asking it
+	entered  sync.Map   // digests of specs, and revisions of policies, that are in the audit chain
+	shadows  chan struct{}
+	patience time.Duration // with the shadow
 }
 
 // New checks that the components are there.
@@ -80,7 +95,7 @@ func New(c Components) (*Engine, error) {
 		c.Runtime == nil || c.Secrets == nil || c.Keys == nil || c.Now == nil {
 		return nil, fault.New(fault.Internal, "components", "the executor was built without one of its parts")
 	}
-	return &Engine{Components: c}, nil
+	return &Engine{Components: c, shadows: make(chan struct{}, maxShadowing), patience: shadowPatience}, nil
 }
 
 // Call is one request to run a tool, as a transport understood it.
