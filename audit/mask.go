@@ -85,12 +85,12 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 		e := k.failure(*c.Error, "/error")
 		c.Error = &e
 	}
-	c.Shadow = k.shadow(c.Shadow)
 	if c.Usage != nil {
 		u := *c.Usage
 		k.usage(&u)
 		c.Usage = &u
 	}
+	c.Shadow = k.shadow(c.Shadow)
 	if c.Decision != nil {
 		d := *c.Decision
 		d.Input = k.input(d.Input, "/decision/input")

@@ -27,7 +27,7 @@ type Difference struct {
 	Direction string          `json:"direction"` // widened, tightened, changed
 	Old       json.RawMessage `json:"old"`       // as enforced; null where there was nothing
 	New       json.RawMessage `json:"new"`
-	Added     []string        `json:"added"` // entries of a list; null for a single value
+	Added     []string        `json:"added"` // entries of a list
 	Removed   []string        `json:"removed"`
 }
 
@@ -103,7 +103,11 @@ func (s *Shadow) without() *Shadow {
 func (s *Shadow) MarshalZerologObject(e *zerolog.Event) {
 	e.Str("revision", s.Revision)
 	str(e, "kind", s.Kind)
-	strs(e, "rules", s.Rules)
+	if s.Rules == nil {
+		null(e, "rules")
+	} else {
+		e.Strs("rules", s.Rules)
+	}
 	if s.Differences == nil {
 		null(e, "differences")
 	} else {
@@ -126,14 +130,5 @@ func (d *Difference) MarshalZerologObject(e *zerolog.Event) {
 	e.Str("path", d.Path).Str("direction", d.Direction)
 	raw(e, "old", d.Old)
 	raw(e, "new", d.New)
-	strs(e, "added", d.Added)
-	strs(e, "removed", d.Removed)
-}
-
-func strs(e *zerolog.Event, key string, list []string) {
-	if list == nil {
-		null(e, key)
-		return
-	}
-	e.Strs(key, list)
+	e.Strs("added", d.Added).Strs("removed", d.Removed)
 }
