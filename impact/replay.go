@@ -78,7 +78,7 @@ func whole(ctx context.Context, files []string) error {
 	}
 	f := report.Findings[0]
 	return fault.New(fault.InvalidInput, "log-invalid",
-		"the log does not verify (%s: %s); \"toolwarrant audit verify\" lists all of it, and --unverified replays it all the same", f.Kind, f.Message).At(f.File, "", f.Line, 1)
+		"the log does not verify (%s: %s); \"toolwarrant audit verify\" lists all of it, and --unverified takes it all the same", f.Kind, f.Message).At(f.File, "", f.Line, 1)
 }
 
 type replay struct {

@@ -41,7 +41,7 @@ func (c *Counts) add(k Kind) {
 		c.NewlyAllowed++
 	case ApprovalChanged:
 		c.ApprovalChanged++
-	case OtherChange:
+	default:
 		c.Changed++
 	}
 }
