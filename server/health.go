@@ -16,7 +16,7 @@ import (
 type health struct {
 	Status string  `json:"status"`
 	Policy *policy `json:"policy,omitempty"`
-	Shadow *policy `json:"shadow,omitempty"` // only where there is a shadow policy
+	Shadow *policy `json:"shadow"` // null where there is no shadow policy
 }
 
 type policy struct {
