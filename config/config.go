@@ -58,7 +58,8 @@ type Filter struct {
 type Policy struct {
 	Path             string   `json:"path"`   // a folder, the file or URL of a bundle, or "builtin"
 	Shadow           string   `json:"shadow"` // asked too and not enforced; "" = none
-	Keys             []string `json:"keys"`   // PEM files; with one, bundles have to be signed
+	ShadowWaitMillis int64    `json:"shadow-wait-millis"`
+	Keys             []string `json:"keys"` // PEM files; with one, bundles have to be signed
 	RequireSignature bool     `json:"require-signature"`
 	MinRevision      string   `json:"min-revision"` // "" = any
 	PollSeconds      int64    `json:"poll-seconds"`

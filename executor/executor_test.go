@@ -268,7 +268,7 @@ func TestEveryExit(t *testing.T) {
 	} {
 		everyShadow(t, name, func(t *testing.T, shadow Shadow) {
 			g := newRig(t, plainTool)
-			g.Shadow, g.patience = shadow, 0
+			g.Shadow, g.ShadowPatience = shadow, 0
 			if tc.prepare != nil {
 				tc.prepare(g)
 			}

@@ -29,9 +29,6 @@ const (
 	// than the deadline of an evaluation: of a policy that is too slow the
 	// record should say so, and not that the shadow came late.
 	shadowTime = 3 * time.Second
-	// shadowPatience is how long the record of a call that has ended waits
-	// for the shadow, which is asked while the call goes on.
-	shadowPatience = 100 * time.Millisecond
 	// maxShadowing bounds the calls about which the shadow is asked at once.
 	maxShadowing = 256
 )
@@ -85,7 +82,7 @@ func (e *Engine) askShadow(ctx context.Context, r *run, req resolver.Request, be
 		return
 	}
 	r.endShadow()
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), shadowTime)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), shadowTime+e.ShadowPatience)
 	s := &shadowing{policy: e.Shadow, revision: e.Shadow.Revision(), answer: make(chan *audit.Shadow, 1), cancel: cancel}
 	r.shadow = s
 	select {
@@ -213,7 +210,7 @@ func (e *Engine) shadowed(r *run) *audit.Shadow {
 		return nil
 	}
 	defer r.endShadow()
-	out := s.wait(e.patience)
+	out := s.wait(e.ShadowPatience)
 	if e.Observer != nil {
 		result := "failed"
 		if out.Kind != nil {

@@ -151,9 +151,9 @@ func TestShadow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newRig(t, plainTool)
 			counts := &tallied{}
-			g.visible, g.Shadow, g.Observer, g.patience = !tc.hidden, tc.shadow, counts, time.Minute
+			g.visible, g.Shadow, g.Observer, g.ShadowPatience = !tc.hidden, tc.shadow, counts, time.Minute
 			if tc.soon {
-				g.patience = 0
+				g.ShadowPatience = 0
 			}
 			if tc.policy != nil {
 				g.decide = answersOf(tc.policy)
@@ -217,7 +217,7 @@ func answersOf(change func(*decision.Decision)) func() (*decision.Decision, erro
 // it was swapped after it was asked.
 func TestShadowRevision(t *testing.T) {
 	g := newRig(t, plainTool)
-	g.Shadow, g.patience = answers(nil), time.Minute
+	g.Shadow, g.ShadowPatience = answers(nil), time.Minute
 	g.Call(t.Context(), Call{Name: "t"})
 	if s := closeOf(t, g).Shadow; s == nil || s.Revision != "sha256:2" {
 		t.Errorf("%+v", s)
@@ -229,7 +229,7 @@ func TestShadowRevision(t *testing.T) {
 func TestShadowOfAnApprovedCall(t *testing.T) {
 	g := newRig(t, plainTool)
 	g.decide = func() (*decision.Decision, error) { return allowing("REQUIRED"), nil }
-	g.Shadow, g.patience = answers(nil), time.Minute
+	g.Shadow, g.ShadowPatience = answers(nil), time.Minute
 	res := g.Call(t.Context(), Call{Name: "t", Origin: decision.OriginMCPHTTP,
 		Principal: decision.Principal{Subject: "local", Method: "none"}, Asker: asker{channel: "elicitation", action: "accept"}})
 	if s := closeOf(t, g).Shadow; res.Err != nil || s == nil || s.Kind == nil || *s.Kind != "approval-changed" {
@@ -241,7 +241,7 @@ func TestShadowOfAnApprovedCall(t *testing.T) {
 // more, and none of them up.
 func TestShadowIsBounded(t *testing.T) {
 	g := newRig(t, plainTool)
-	g.Shadow, g.patience = forever, 0
+	g.Shadow, g.ShadowPatience = forever, 0
 	for range maxShadowing + 1 {
 		if res := g.Call(t.Context(), Call{Name: "t"}); res.Err != nil {
 			t.Fatal(res.Err)
@@ -256,7 +256,7 @@ func TestShadowIsBounded(t *testing.T) {
 func TestShadowRunsBesideTheTool(t *testing.T) {
 	g := newRig(t, plainTool)
 	asked := make(chan bool)
-	g.Shadow, g.patience = other{decide: func(context.Context) (*decision.Decision, error) {
+	g.Shadow, g.ShadowPatience = other{decide: func(context.Context) (*decision.Decision, error) {
 		close(asked)
 		return allowing("DISABLED"), nil
 	}}, time.Minute

@@ -152,7 +152,8 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	}
 	operator := Operator(o.Home, o.Config)
 	s.Engine, err = executor.New(executor.Components{
-		Catalog: s.Catalog, Policy: s.Policy, Shadow: s.shadowPolicy(), Observer: s.Metrics, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
+		Catalog: s.Catalog, Policy: s.Policy, Shadow: s.shadowPolicy(), Observer: s.Metrics,
+		ShadowPatience: time.Duration(o.Config.Policy.ShadowWaitMillis) * time.Millisecond, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
 		Secrets: secrets, Keys: keys, Now: time.Now, Logger: o.Logger,
 		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: operator.BasePath, Roots: append([]string{operator.BasePath}, operator.Roots...), UserAgent: userAgent(o.Version), Logger: o.Logger},
 	})

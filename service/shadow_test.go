@@ -153,7 +153,7 @@ func TestShadowUnderLoad(t *testing.T) {
 	p, shelf := newPublisher(t), newShelf(t)
 	bundles := [][]byte{p.bundle(0), p.bundle(1), p.bundle(2)}
 	shelf.put(bundles[0], false)
-	s := openedWithShadow(t, t.TempDir(), map[string]any{"policy.shadow": shelf.URL + "/p.tar.gz", "policy.keys": []string{p.public}})
+	s := openedWithShadow(t, t.TempDir(), map[string]any{"policy.shadow": shelf.URL + "/p.tar.gz", "policy.keys": []string{p.public}, "policy.shadow-wait-millis": 10_000})
 	stop := make(chan struct{})
 	var calls atomic.Int64
 	var wg sync.WaitGroup
