@@ -248,3 +248,19 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkShadow is a call of a small tool, in-process, one at a time, with a
+// shadow policy and without.
+func BenchmarkShadow(b *testing.B) {
+	for _, shadow := range []string{"", "builtin"} {
+		b.Run("shadow="+shadow, func(b *testing.B) {
+			s := openedWithShadow(b, b.TempDir(), map[string]any{"policy.shadow": shadow, "policy.shadow-wait-millis": 10_000})
+			who := decision.Principal{Subject: "local", Method: "none", Groups: []string{}, Scopes: []string{}, Untrusted: true}
+			for b.Loop() {
+				if out := s.Engine.Call(b.Context(), executor.Call{Principal: who, Name: "base64", Args: json.RawMessage(`{"text":"hello world"}`), Origin: decision.OriginMCPHTTP}); out.Err != nil {
+					b.Fatal(out.Err)
+				}
+			}
+		})
+	}
+}
