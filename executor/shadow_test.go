@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolwarrant/toolwarrant/approval"
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
@@ -233,6 +235,34 @@ func TestShadowOfAnApprovedCall(t *testing.T) {
 	res := g.Call(t.Context(), Call{Name: "t", Origin: decision.OriginMCPHTTP,
 		Principal: decision.Principal{Subject: "local", Method: "none"}, Asker: asker{channel: "elicitation", action: "accept"}})
 	if s := closeOf(t, g).Shadow; res.Err != nil || s == nil || s.Kind == nil || *s.Kind != "approval-changed" {
+		t.Errorf("%v, %+v", res.Err, s)
+	}
+}
+
+// TestShadowOfACallInTwoRequests: the request that only asks gives its question
+// to the shadow up; the one that ends the call has the answer.
+func TestShadowOfACallInTwoRequests(t *testing.T) {
+	g := newRig(t, plainTool)
+	g.decide = func() (*decision.Decision, error) { return allowing("REQUIRED"), nil }
+	given := make(chan error, 1)
+	g.Shadow = other{decide: func(ctx context.Context) (*decision.Decision, error) {
+		<-ctx.Done()
+		given <- ctx.Err()
+		return nil, ctx.Err()
+	}}
+	call := Call{Name: "t", Origin: decision.OriginMCPHTTP, Principal: decision.Principal{Subject: "local", Method: "none"},
+		Asker: asker{channel: "input_required", action: approval.ActionDeferred}}
+	first := g.Call(t.Context(), call)
+	if first.InputRequired == nil {
+		t.Fatalf("%+v", first)
+	}
+	if err := <-given; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first question ended with %v", err)
+	}
+	g.Shadow, g.ShadowPatience = answers(denying("no-words")), time.Minute
+	call.State, call.Answer = first.InputRequired.State, approval.ActionAccept
+	res := g.Call(t.Context(), call)
+	if s := closeOf(t, g).Shadow; res.Err != nil || res.CallID != first.CallID || s == nil || s.Kind == nil || *s.Kind != "newly-denied" {
 		t.Errorf("%v, %+v", res.Err, s)
 	}
 }

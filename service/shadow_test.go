@@ -204,6 +204,38 @@ func TestShadowUnderLoad(t *testing.T) {
 	}
 }
 
+// TestShadowThatIsSlow: rules that go on and on over one call hold nothing up
+// and fail nothing; other calls are answered as before.
+func TestShadowThatIsSlow(t *testing.T) {
+	p := newPublisher(t)
+	p.write("rego/access/slow.rego", `package toolwarrant.access
+
+import rego.v2
+
+reasons contains {"id": "slow", "message": "slow", "path": "/text"} if {
+	input.call.args.text == "slow"
+	some i in numbers.range(1, 100000)
+	some j in numbers.range(1, 100000)
+	i * j == -1
+}
+`)
+	s := openedWithShadow(t, t.TempDir(), map[string]any{"policy.shadow": p.dir})
+	who := decision.Principal{Subject: "local", Method: "none", Groups: []string{}, Scopes: []string{}, Untrusted: true}
+	for _, text := range []string{"slow", "quick"} {
+		out := s.Engine.Call(t.Context(), executor.Call{Principal: who, Name: "base64", Args: json.RawMessage(`{"text":"` + text + `"}`), Origin: decision.OriginMCPHTTP})
+		if out.Err != nil || out.Value == nil {
+			t.Errorf("%s: %v", text, out.Err)
+		}
+	}
+	closes, _, _ := lines(t, s)
+	if e := closes[0].Shadow.Error; e == nil || *e.Reason != "shadow-late" && *e.Reason != "eval-timeout" {
+		t.Errorf("the shadow says %+v", closes[0].Shadow)
+	}
+	if closes[1].Shadow == nil {
+		t.Error("the second call has no shadow")
+	}
+}
+
 // TestMetrics shows both policies and what came of them.
 func TestMetrics(t *testing.T) {
 	p := newPublisher(t)
