@@ -100,6 +100,10 @@ func (w *Writer) callRequest(c Call, sync bool, m Masker) (*request, error) {
 	}
 	c = prepare(c, m)
 	b, err := encodeCall(w.id, &c)
+	if c.Shadow != nil && (err != nil || len(b) > maxLine-4096) { // it is no reason to refuse a call
+		c.Shadow = c.Shadow.without()
+		b, err = encodeCall(w.id, &c)
+	}
 	if err != nil {
 		return nil, w.invalid("a record that cannot be encoded").Because(err)
 	}

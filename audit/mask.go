@@ -82,11 +82,7 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 	}
 	c.Params = k.json(c.Params, "/params")
 	if c.Error != nil {
-		e := *c.Error
-		if e.Reason != nil && !isSlug(*e.Reason) {
-			e.Reason = k.optional(e.Reason, maxName, "/error/reason")
-		}
-		e.Message = k.text(e.Message, maxString, "/error/message")
+		e := k.failure(*c.Error, "/error")
 		c.Error = &e
 	}
 	if c.Usage != nil {
@@ -94,6 +90,7 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 		k.usage(&u)
 		c.Usage = &u
 	}
+	c.Shadow = k.shadow(c.Shadow)
 	if c.Decision != nil {
 		d := *c.Decision
 		d.Input = k.input(d.Input, "/decision/input")
@@ -121,6 +118,14 @@ func (k *masking) optional(s *string, limit int, at string) *string {
 	}
 	out := k.text(*s, limit, at)
 	return &out
+}
+
+func (k *masking) failure(e Error, at string) Error {
+	if e.Reason != nil && !isSlug(*e.Reason) {
+		e.Reason = k.optional(e.Reason, maxName, at+"/reason")
+	}
+	e.Message = k.text(e.Message, maxString, at+"/message")
+	return e
 }
 
 // json masks, then bounds, one JSON value. What is no JSON value at all is

@@ -65,6 +65,11 @@ func secretCall(secret string) Call {
 	c.Error.Message, c.Error.Reason = "failed with "+secret, ptr("Reason "+secret)
 	c.Usage.Egress[0].Host, c.Usage.Egress[0].IP = secret+".example.org", secret
 	c.Usage.FS[0].Path = "dir/" + secret
+	c.Shadow.Rules, c.Shadow.Error = []string{"r", secret}, &Error{Code: "POLICY_UNAVAILABLE", Message: secret}
+	c.Shadow.Differences = []Difference{
+		{Path: "riskSignals." + secret, Direction: "changed", Old: json.RawMessage("null"), New: json.RawMessage(`{"text":"` + secret + `"}`)},
+		{Path: "env", Direction: "widened", Old: json.RawMessage("[]"), New: json.RawMessage("[]"), Added: []string{secret}, Removed: []string{"x", secret}},
+	}
 	return c
 }
 
@@ -85,7 +90,8 @@ func TestMasking(t *testing.T) {
 	got := records(t, w.Path())[0].Decision.MaskedPointers
 	want := []string{"/earlier/***", "/principal/clientId", "/tool/name", "/traceId", "/riskSignals/0/message", "/reasons/0/message",
 		"/humanInTheLoop/approver", "/params/text", "/error/reason", "/error/message", "/usage/egress/0/host", "/usage/egress/0/ip",
-		"/usage/fs/0/path", "/decision/input/principal/clientId", "/decision/input/call/args/text"}
+		"/usage/fs/0/path", "/shadow/rules/1", "/shadow/differences/0/path", "/shadow/differences/0/new/text", "/shadow/differences/1/added/0",
+		"/shadow/differences/1/removed/1", "/shadow/error/message", "/decision/input/principal/clientId", "/decision/input/call/args/text"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -97,6 +103,7 @@ func TestMasking(t *testing.T) {
 func TestStructuralFieldsStay(t *testing.T) {
 	for _, secret := range []string{"true", "close", "sha256", "OK", "mcp-http", "REQUIRED", "fetch_page", "L2"} {
 		c := sampleCall("call-1")
+		c.Shadow = nil // all of it is text of a policy
 		a, b := prepare(c, swap{secret}), prepare(c, nil)
 		a.Params, a.Decision, b.Params, b.Decision = nil, nil, nil, nil
 		if diff := cmp.Diff(b, a); diff != "" {

@@ -108,6 +108,7 @@ type Call struct {
 	Usage         *Usage                    `json:"usage"`
 	Result        *Result                   `json:"result"`
 	Isolation     *worker.Isolation         `json:"isolation"`
+	Shadow        *Shadow                   `json:"shadow"` // close only; null without a shadow policy
 }
 
 // Principal is the caller as the record keeps it.

@@ -56,7 +56,9 @@ type Filter struct {
 
 // Policy says what decides.
 type Policy struct {
-	Path             string   `json:"path"` // a folder, the file or URL of a bundle, or "builtin"
+	Path             string   `json:"path"`   // a folder, the file or URL of a bundle, or "builtin"
+	Shadow           string   `json:"shadow"` // asked too and not enforced; "" = none
+	ShadowWaitMillis int64    `json:"shadow-wait-millis"`
 	Keys             []string `json:"keys"` // PEM files; with one, bundles have to be signed
 	RequireSignature bool     `json:"require-signature"`
 	MinRevision      string   `json:"min-revision"` // "" = any

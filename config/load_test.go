@@ -18,7 +18,7 @@ func defaultConfig() *Config {
 	return &Config{
 		Version: 1, Addr: "127.0.0.1:8282", Name: "toolwarrant",
 		Catalog: Catalog{Dirs: none, Include: filter, Exclude: filter},
-		Policy:  Policy{Path: "builtin", Keys: []string{}, PollSeconds: 60},
+		Policy:  Policy{Path: "builtin", Keys: []string{}, ShadowWaitMillis: 100, PollSeconds: 60},
 		FS:      FS{Roots: none},
 		Egress:  Egress{PrivateHosts: none},
 		Secrets: Secrets{Grants: []Grant{}},
@@ -75,7 +75,7 @@ log:
 	want.Catalog.Preset, want.Catalog.Dirs = "section", []string{"/d"}
 	want.Catalog.Include = Filter{Names: []string{"c", "d"}, Tags: []string{"t"}, Categories: []string{}}
 	want.Catalog.Exclude.Tags = []string{"x", "y"}
-	want.Policy = Policy{Path: "flag", Keys: []string{}, PollSeconds: 60, AllowOpenMode: true}
+	want.Policy = Policy{Path: "flag", Keys: []string{}, ShadowWaitMillis: 100, PollSeconds: 60, AllowOpenMode: true}
 	want.Egress.PrivateHosts = []string{"h:1"}
 	want.FS.Roots = []string{"/r"}
 	want.Server.MaxBodyBytes, want.Server.DrainSeconds = 2048, 5

@@ -23,6 +23,7 @@ func (e *Engine) Call(ctx context.Context, in Call) Result {
 	r := e.receive(in)
 	err := e.guarded(ctx, r)
 	if errors.Is(err, errSuspended) {
+		r.endShadow() // the request that ends the call asks again
 		return Result{CallID: r.callID, Decision: r.decision, InputRequired: r.ask}
 	}
 	return e.record(ctx, r, err)
@@ -45,6 +46,10 @@ func (e *Engine) guarded(ctx context.Context, r *run) (err error) {
 	return nil
 }
 
+// reasonHidden is the reason in the record of a tool that does not exist for
+// its caller.
+const reasonHidden = "hidden"
+
 // lookup finds the tool. One that the caller may not see does not exist for
 // it: only the record says that it was hidden.
 func (e *Engine) lookup(ctx context.Context, r *run) error {
@@ -66,7 +71,7 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		return nil
 	}
 	if ok, why := e.Catalog.Exposed(r.tool); !ok && r.tool.State == catalog.StateActive {
-		return r.conceal("hidden", why)
+		return r.conceal(reasonHidden, why)
 	}
 	seen, err := e.Policy.Visible(ctx, r.in.Principal, []resolver.Tool{r.resolverTool()})
 	if err != nil {
@@ -74,9 +79,12 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 	}
 	if len(seen) != 1 || !seen[0] {
 		if err := e.rejected(ctx, r); err != nil {
+			e.decided("rejected")
 			return err
 		}
-		return r.conceal("hidden", "the policy hides this tool from the caller")
+		e.decided("hidden")
+		e.shadowHidden(ctx, r)
+		return r.conceal(reasonHidden, "the policy hides this tool from the caller")
 	}
 	if r.tool.State != catalog.StateActive {
 		return fault.New(fault.NotActive, "state-"+slug(string(r.tool.State)), "the tool %q is not active: %s", r.tool.Spec.Name, r.tool.Why)
@@ -114,6 +122,8 @@ func (e *Engine) decide(ctx context.Context, r *run) error {
 	d, err := e.Policy.Resolve(ctx, resolver.Request{
 		Tool: r.resolverTool(), Principal: r.in.Principal, Origin: r.in.Origin, Args: r.args, Now: r.now(e),
 	})
+	e.decided(outcomeOf(d, err))
+	e.shadowDecided(ctx, r, d, err)
 	if err != nil {
 		return err
 	}
@@ -141,6 +151,25 @@ func (e *Engine) decide(ctx context.Context, r *run) error {
 	r.hide(secrets)
 	r.statics = statics
 	return nil
+}
+
+// decided counts an answer of the policy.
+func (e *Engine) decided(outcome string) {
+	if e.Observer != nil {
+		e.Observer.Decided(outcome)
+	}
+}
+
+func outcomeOf(d *decision.Decision, err error) string {
+	switch {
+	case errors.Is(err, fault.New(fault.ResolverReject, "", "")):
+		return "rejected"
+	case err != nil:
+		return "failed"
+	case !d.Allow:
+		return "denied"
+	}
+	return "allowed"
 }
 
 func denied(d *decision.Decision) error {

@@ -51,15 +51,31 @@ type Policy interface {
 	Artefact(revision string) (resolver.Artefact, bool)
 }
 
-// Components are the parts of an Engine. All are required but Logger.
+// Observer counts what happens. It is safe for concurrent use.
+type Observer interface {
+	// Decided counts an answer of the policy in force to a call: allowed,
+	// denied, rejected by the layers, hidden, or failed.
+	Decided(outcome string)
+	// Shadowed counts what the record of a call says of the shadow: one of the
+	// kinds of impact, or failed.
+	Shadowed(result string)
+}
+
+// Components are the parts of an Engine. All are required but Shadow,
+// Observer and Logger.
 type Components struct {
-	Catalog   Catalog
-	Policy    Policy
-	Approvals *approval.Gate
-	Audit     audit.Log
-	Runtime   Runtime
-	Secrets   *secret.Resolver
-	Keys      keyring.Keyring
+	Catalog  Catalog
+	Policy   Policy
+	Shadow   Shadow   // asked too and not enforced; nil = none
+	Observer Observer // nil = nobody counts
+	// ShadowPatience is how long the record of a call that has ended waits for
+	// the shadow, which is asked while the call goes on.
+	ShadowPatience time.Duration
+	Approvals      *approval.Gate
+	Audit          audit.Log
+	Runtime        Runtime
+	Secrets        *secret.Resolver
+	Keys           keyring.Keyring
 	// Broker are the options of the gate to the network and the files.
 	Broker broker.Options
 	Now    func() time.Time
@@ -70,8 +86,9 @@ type Components struct {
 type Engine struct {
 	Components
 	limits  limiter
-	asking  sync.Mutex // looking for an out-of-band question and asking it
-	entered sync.Map   // digests of specs, and revisions of policies, that are in the audit chain
+	asking  sync.Mutex    // looking for an out-of-band question and asking it
+	entered sync.Map      // digests of specs, and revisions of policies, that are in the audit chain
+	shadows chan struct{} // a place for each call about which the shadow is asked
 }
 
 // New checks that the components are there.
@@ -80,7 +97,7 @@ func New(c Components) (*Engine, error) {
 		c.Runtime == nil || c.Secrets == nil || c.Keys == nil || c.Now == nil {
 		return nil, fault.New(fault.Internal, "components", "the executor was built without one of its parts")
 	}
-	return &Engine{Components: c}, nil
+	return &Engine{Components: c, shadows: make(chan struct{}, maxShadowing)}, nil
 }
 
 // Call is one request to run a tool, as a transport understood it.

@@ -266,8 +266,9 @@ func TestEveryExit(t *testing.T) {
 		"no ask record": {prepare: func(g *rig) { required(g); failing(audit.PhaseAsk)(g) }, call: ask(asker{channel: "elicitation", action: "accept"}),
 			code: "AUDIT_UNAVAILABLE"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		everyShadow(t, name, func(t *testing.T, shadow Shadow) {
 			g := newRig(t, plainTool)
+			g.Shadow, g.ShadowPatience = shadow, 0
 			if tc.prepare != nil {
 				tc.prepare(g)
 			}

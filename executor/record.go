@@ -35,7 +35,7 @@ func (e *Engine) record(ctx context.Context, r *run, failed error) Result {
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
 	defer cancel()
 	body := r.body(e, audit.PhaseClose, f)
-	body.Outcome = &res.Outcome
+	body.Outcome, body.Shadow = &res.Outcome, e.shadowed(r)
 	body.Duration = r.clock.record()
 	body.Usage, body.Result = r.usage, resultDigest(r.value)
 	if err := e.Audit.Close(detached, body, r.mask); err != nil {
@@ -126,10 +126,15 @@ func (r *run) loggedArgs() (json.RawMessage, []string) {
 	switch {
 	case r.decision != nil:
 		return redact(args, r.decision.Mask)
-	case r.tool != nil && slices.ContainsFunc(r.tool.Spec.Extra, func(f spec.Field) bool { return f.Name == "x-toolwarrant-mask" }):
+	case r.tool != nil && keepsArgs(r.tool.Spec):
 		return nil, nil
 	}
 	return args, nil
+}
+
+// keepsArgs reports whether a tool says that some argument is not for the log.
+func keepsArgs(s *spec.Spec) bool {
+	return slices.ContainsFunc(s.Extra, func(f spec.Field) bool { return f.Name == "x-toolwarrant-mask" })
 }
 
 func (r *run) reasons() []decision.Reason {

@@ -38,6 +38,7 @@ type run struct {
 	recorded     *audit.Decision // of that decision
 	statics      []worker.Static
 	hidden       []decision.Reason // why a tool does not exist for this caller
+	shadow       *shadowing        // the question to the shadow; nil = none
 
 	human   audit.HITL
 	ask     *InputRequired

@@ -106,7 +106,7 @@ func ask(ctx context.Context, p *resolver.Resolver, tool resolver.Tool, q Questi
 	if err == nil {
 		seen, err = p.Visible(ctx, q.Principal, []resolver.Tool{tool})
 	}
-	a, err := answer(d, err, seen != nil && seen[0])
+	a, err := AnswerOf(d, err, seen != nil && seen[0])
 	if err != nil {
 		return Answer{}, about(err, p, tool)
 	}

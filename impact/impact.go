@@ -1,7 +1,10 @@
 // Package impact says what a change of policy changes: for every tool of a
 // catalog (Diff), and for every call of an audit log (Replay).
 //
-// It decides nothing. Both questions are put to package resolver, once under
+// A third question is answered while calls run: what would another policy
+// have said (Judge)? A server records it, and Shadow counts the records.
+//
+// It decides nothing. The questions are put to package resolver, once under
 // each policy, and the two answers are compared by one table (dimensions.go),
 // which is the only place that says what "wider" means. It imports resolver,
 // audit and the vocabulary below them; services, the command line and whoever
@@ -66,9 +69,9 @@ type Answer struct {
 	Visible bool
 }
 
-// answer reads what Resolve gave. Only a rejection is an answer among the
+// AnswerOf reads what Resolve gave. Only a rejection is an answer among the
 // errors: a policy that cannot decide has none.
-func answer(d *decision.Decision, err error, visible bool) (Answer, error) {
+func AnswerOf(d *decision.Decision, err error, visible bool) (Answer, error) {
 	if err == nil {
 		return Answer{Decision: d, Visible: visible}, nil
 	}
@@ -81,6 +84,15 @@ func answer(d *decision.Decision, err error, visible bool) (Answer, error) {
 		a.Rejected = append(a.Rejected, decision.Reason{ID: f.Reason, Message: f.Message, Path: f.Pointer})
 	}
 	return a, nil
+}
+
+// CallAnswer is AnswerOf for a call of a tool that is there. A policy that
+// fails over a call refuses it; but one that ran out of time says nothing.
+func CallAnswer(d *decision.Decision, err error) (Answer, error) {
+	if f := fault.From(err); f != nil && f.Code == fault.PolicyUnavailable && f.Reason != "eval-timeout" && f.Reason != "canceled" {
+		return Answer{Rejected: []decision.Reason{{ID: f.Reason, Message: f.Message}}, Visible: true}, nil
+	}
+	return AnswerOf(d, err, true)
 }
 
 func (a Answer) allow() bool { return a.Decision != nil && a.Decision.Allow }

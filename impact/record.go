@@ -186,8 +186,3 @@ func ids(list []decision.Reason) []decision.Reason {
 	}
 	return out
 }
-
-// refused is the answer of a policy that fails over a call: it does not run.
-func refused(f *fault.Error) Answer {
-	return Answer{Rejected: []decision.Reason{{ID: f.Reason, Message: f.Message}}, Visible: true}
-}

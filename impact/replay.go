@@ -78,7 +78,7 @@ func whole(ctx context.Context, files []string) error {
 	}
 	f := report.Findings[0]
 	return fault.New(fault.InvalidInput, "log-invalid",
-		"the log does not verify (%s: %s); \"toolwarrant audit verify\" lists all of it, and --unverified replays it all the same", f.Kind, f.Message).At(f.File, "", f.Line, 1)
+		"the log does not verify (%s: %s); \"toolwarrant audit verify\" lists all of it, and --unverified takes it all the same", f.Kind, f.Message).At(f.File, "", f.Line, 1)
 }
 
 type replay struct {
@@ -147,8 +147,7 @@ func (r *replay) call(ctx context.Context, l audit.Line) error {
 	return nil
 }
 
-// decideAgain gives the answer of a policy to a recorded call. A policy that
-// fails over a call refuses it; but one that ran out of time says nothing.
+// decideAgain gives the answer of a policy to a recorded call.
 func decideAgain(ctx context.Context, p *resolver.Resolver, req resolver.Request, hidden []string) (Answer, []string, error) {
 	var d *decision.Decision
 	var read []string
@@ -158,10 +157,7 @@ func decideAgain(ctx context.Context, p *resolver.Resolver, req resolver.Request
 	} else {
 		d, err = p.Resolve(ctx, req)
 	}
-	if f := fault.From(err); f != nil && f.Code == fault.PolicyUnavailable && f.Reason != "eval-timeout" && f.Reason != "canceled" {
-		return refused(f), read, nil
-	}
-	a, err := answer(d, err, true)
+	a, err := CallAnswer(d, err)
 	return a, read, err
 }
 

@@ -2,6 +2,7 @@ package impact
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 )
@@ -28,33 +29,37 @@ func (r *ReplayReport) Text() string {
 	for _, t := range r.Tools {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", visible(t.Name), t.Same, t.NewlyDenied, t.NewlyAllowed, t.ApprovalChanged, t.Changed, t.Unrepeatable)
 	}
-	if len(r.Rules) > 0 {
-		fmt.Fprintln(w, "\nRULE\tDENIED\tALLOWED\tAPPROVAL\tCHANGED")
-	}
-	for _, t := range r.Rules {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\n", visible(t.ID), t.NewlyDenied, t.NewlyAllowed, t.ApprovalChanged, t.Changed)
-	}
+	writeRules(w, r.Rules)
 	if len(r.Gaps) > 0 {
 		fmt.Fprintln(w, "\nUNREPEATABLE\tCALLS\tBECAUSE")
 	}
 	for _, g := range r.Gaps {
 		fmt.Fprintf(w, "%s\t%d\t%s\n", visible(g.Pointer), g.Calls, g.Message)
 	}
-	r.listed(w)
+	writeDifferences(w, r.Differences, s.differ())
 	w.Flush() // into memory: it cannot fail
 	return b.String()
 }
 
-// listed shows the calls that differ, as many as are kept.
-func (r *ReplayReport) listed(w *tabwriter.Writer) {
-	if len(r.Differences) == 0 {
+func writeRules(w io.Writer, rules []RuleCounts) {
+	if len(rules) > 0 {
+		fmt.Fprintln(w, "\nRULE\tDENIED\tALLOWED\tAPPROVAL\tCHANGED")
+	}
+	for _, t := range rules {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\n", visible(t.ID), t.NewlyDenied, t.NewlyAllowed, t.ApprovalChanged, t.Changed)
+	}
+}
+
+// writeDifferences shows the calls that differ, as many as are kept of all.
+func writeDifferences(w io.Writer, kept []Difference, all int) {
+	if len(kept) == 0 {
 		return
 	}
 	fmt.Fprintln(w, "\nCALL\tTOOL\tBECOMES\tRULES")
-	for _, d := range r.Differences {
+	for _, d := range kept {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.CallID, visible(d.Tool), d.Kind, visible(strings.Join(d.Rules, ", ")))
 	}
-	if rest := r.Summary.differ() - len(r.Differences); rest > 0 {
+	if rest := all - len(kept); rest > 0 {
 		fmt.Fprintf(w, "(%d more)\n", rest)
 	}
 }

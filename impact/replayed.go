@@ -41,7 +41,7 @@ func (c *Counts) add(k Kind) {
 		c.NewlyAllowed++
 	case ApprovalChanged:
 		c.ApprovalChanged++
-	case OtherChange:
+	default:
 		c.Changed++
 	}
 }
@@ -108,22 +108,26 @@ func newReplayReport() *ReplayReport {
 // compare counts a call that was decided again; rule is what asks, or does
 // not ask, for approval now.
 func (r *ReplayReport) compare(rec audit.Record, before, after Answer, rule string) {
-	changes := Compare(before, after)
-	kind := kindOf(before, after, changes)
-	r.Summary.add(kind)
-	r.tool(rec).add(kind)
-	if kind == Same {
+	r.count(rec, judge(before, after, rule))
+}
+
+// count counts a call of which it is known what becomes of it.
+func (r *ReplayReport) count(rec audit.Record, v Verdict) {
+	r.Summary.add(v.Kind)
+	r.tool(rec).add(v.Kind)
+	if v.Kind == Same {
 		return
 	}
-	if slices.ContainsFunc(changes, func(c Change) bool { return c.Direction == Widened }) {
+	if slices.ContainsFunc(v.Changes, func(c Change) bool { return c.Direction == Widened }) {
 		r.Summary.Widened++
 	}
-	d := Difference{CallID: rec.CallID, Time: rec.Time, Tool: rec.Tool.Name, Kind: kind, Changes: changes, Rules: rulesOf(kind, rule, before, after, changes)}
-	for _, id := range d.Rules {
-		row(r.rules, id, &RuleCounts{ID: id}, &RuleCounts{ID: more}).add(kind)
+	for _, id := range v.Rules {
+		row(r.rules, id, &RuleCounts{ID: id}, &RuleCounts{ID: more}).add(v.Kind)
 	}
 	if len(r.Differences) < maxListed {
-		r.Differences = append(r.Differences, d)
+		r.Differences = append(r.Differences, Difference{
+			CallID: rec.CallID, Time: rec.Time, Tool: rec.Tool.Name, Kind: v.Kind, Rules: v.Rules, Changes: v.Changes,
+		})
 	}
 }
 
@@ -158,6 +162,25 @@ func row[K comparable, V any](rows map[K]*V, key K, fresh, rest *V) *V {
 	}
 	rows[key] = fresh
 	return fresh
+}
+
+// Verdict is what one answer makes of another to the same call.
+type Verdict struct {
+	Kind    Kind
+	Rules   []string // what is behind a difference, by id; nil for Same
+	Changes []Change
+}
+
+// Judge says what becomes of a call for which after is the answer in place of
+// before.
+func Judge(before, after Answer) Verdict { return judge(before, after, after.rule()) }
+
+func judge(before, after Answer, rule string) Verdict {
+	v := Verdict{Changes: Compare(before, after)}
+	if v.Kind = kindOf(before, after, v.Changes); v.Kind != Same {
+		v.Rules = rulesOf(v.Kind, rule, before, after, v.Changes)
+	}
+	return v
 }
 
 func kindOf(before, after Answer, changes []Change) Kind {

@@ -1,7 +1,11 @@
 package server
 
 import (
+	"log"
+	"net/http"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/service"
@@ -12,6 +16,7 @@ import (
 type health struct {
 	Status string  `json:"status"`
 	Policy *policy `json:"policy,omitempty"`
+	Shadow *policy `json:"shadow"` // null where there is no shadow policy
 }
 
 type policy struct {
@@ -33,4 +38,15 @@ func policyHealth(st service.PolicyStatus) *policy {
 		p.LastError = &policyError{Code: e.Code, Reason: e.Reason, At: st.LastErrorAt.UTC().Format(time.RFC3339)}
 	}
 	return p
+}
+
+// atOnce bounds the readers of /metrics, which has no authentication either.
+const atOnce = 4
+
+// metrics answers in the text format of Prometheus, or OpenMetrics where the
+// reader prefers it.
+func (s *Server) metrics() http.Handler {
+	return promhttp.HandlerFor(s.opt.Metrics, promhttp.HandlerOpts{
+		MaxRequestsInFlight: atOnce, ErrorLog: log.New(s.opt.Logger, "", 0), EnableOpenMetrics: true,
+	})
 }

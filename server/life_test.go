@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/toolwarrant/toolwarrant/approval"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -310,6 +311,57 @@ func TestHealthNamesThePolicy(t *testing.T) {
 	st.LastError = fault.New(fault.PolicyUnavailable, "bundle-signature", "the policy bundle /var/secret/p.tar.gz is refused")
 	if got := get(); !strings.Contains(got, `"lastError":{"code":"POLICY_UNAVAILABLE","reason":"bundle-signature"`) {
 		t.Error(got)
+	}
+}
+
+// So does it name the shadow policy, whose error makes nothing unhealthy.
+func TestHealthNamesTheShadow(t *testing.T) {
+	var shadow *service.PolicyStatus
+	s := New(Options{Caller: newFake(), Health: func() error { return nil }, Policy: func() service.PolicyStatus { return service.PolicyStatus{} },
+		Shadow: func() *service.PolicyStatus { return shadow }})
+	for _, want := range []string{`"shadow":null`, `"shadow":{"revision":"sha256:ac","bundle":"43",`} {
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/healthz", nil))
+		if got := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(got, want) {
+			t.Errorf("%d %s", w.Code, got)
+		}
+		shadow = &service.PolicyStatus{Policy: "/var/secret/p.tar.gz", Revision: "sha256:ac", Bundle: "43",
+			LastError: fault.New(fault.PolicyUnavailable, "bundle-signature", "the policy bundle /var/secret/p.tar.gz is refused")}
+	}
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/healthz", nil))
+	if got := w.Body.String(); !strings.Contains(got, `"reason":"bundle-signature"`) || strings.Contains(got, "secret") {
+		t.Error(got)
+	}
+}
+
+// Metrics are in the text format of Prometheus, for the hosts that everything
+// else is for; without any there is no such path.
+func TestMetricsPath(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "calls_total", Help: "Calls."})
+	registry.MustRegister(counter)
+	counter.Inc()
+	for _, c := range []struct {
+		metrics prometheus.Gatherer
+		method  string
+		host    string
+		status  int
+		body    string
+	}{
+		{registry, http.MethodGet, "localhost", 200, "# TYPE calls_total counter\ncalls_total 1\n"},
+		{registry, http.MethodPost, "localhost", 405, ""},
+		{registry, http.MethodGet, "evil.example", 403, ""},
+		{nil, http.MethodGet, "localhost", 404, ""},
+	} {
+		w := httptest.NewRecorder()
+		New(Options{Caller: newFake(), Metrics: c.metrics}).Handler().ServeHTTP(w, httptest.NewRequest(c.method, "http://"+c.host+"/metrics", nil))
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.body) {
+			t.Errorf("%s %s: %d %s", c.method, c.host, w.Code, w.Body)
+		}
+		if c.status == 200 && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+			t.Errorf("content type %s", w.Header().Get("Content-Type"))
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/decision"
@@ -44,6 +45,11 @@ type Options struct {
 	HandlerDeadline func(tool string) time.Duration
 	// Policy says which policy is in force, for the health check; nil = nothing.
 	Policy func() service.PolicyStatus
+	// Shadow does the same for a policy that is asked and not enforced; nil, or
+	// an answer of nil, = there is none.
+	Shadow func() *service.PolicyStatus
+	// Metrics are what /metrics answers; nil = there is no such path.
+	Metrics prometheus.Gatherer
 	// Health says why the process cannot serve; nil means healthy.
 	Health func() error
 	// Logger gets what goes wrong. Never arguments or results.
@@ -147,6 +153,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/mcp", s.serveMCP)
 	mux.HandleFunc("GET /healthz", s.serveHealth)
 	mux.HandleFunc("GET /{$}", s.serveRoot)
+	if s.opt.Metrics != nil {
+		mux.Handle("GET /metrics", s.metrics())
+	}
 	for _, p := range []string{"/sse", "/sse/", "/message", "/messages", "/messages/"} {
 		mux.HandleFunc(p, serveOldTransport)
 	}
@@ -179,6 +188,11 @@ func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	answer := health{Status: status}
 	if s.opt.Policy != nil {
 		answer.Policy = policyHealth(s.opt.Policy())
+	}
+	if s.opt.Shadow != nil {
+		if st := s.opt.Shadow(); st != nil {
+			answer.Shadow = policyHealth(*st)
+		}
 	}
 	_ = json.NewEncoder(w).Encode(answer)
 }

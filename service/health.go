@@ -16,28 +16,34 @@ func (s *Service) Health() error {
 	return s.Audit.Health(ctx)
 }
 
-// Started puts on record that this process serves, and under which policy.
+// Started puts on record that this process serves, and under which policies.
 func (s *Service) Started(ctx context.Context, version string) error {
-	detail := s.inForce()
-	detail["version"] = version
-	if err := s.event(ctx, "policy.activate", system, detail); err != nil {
-		return err
+	for _, p := range s.origins() {
+		if err := s.activated(ctx, p, map[string]any{"version": version}); err != nil {
+			return err
+		}
+		if failed := p.status().LastError; failed != nil {
+			if err := s.refused(ctx, p, failed); err != nil {
+				return err
+			}
+		}
 	}
-	if failed := s.PolicyStatus().LastError; failed != nil {
-		return s.event(ctx, "policy.refuse", system, map[string]any{"policy": s.Policy.Policy(), "keeps": s.Policy.Revision(), "because": failed.Error()})
-	}
-	return s.origin.keep()
+	return s.enterShadow(ctx)
 }
 
-// Reload reads policy and catalog anew. What cannot be read or does not pass
-// its tests changes nothing, and the refusal is on record.
+// Reload reads policies and catalog anew. What cannot be read or does not
+// pass its tests changes nothing, and the refusal is on record. A shadow
+// policy that is refused keeps nothing else from being reloaded.
 func (s *Service) Reload(ctx context.Context) error {
 	activated, _, err := s.origin.renew(ctx, true)
-	if err := s.renewed(ctx, activated, err); err != nil {
+	if err := s.renewed(ctx, s.origin, activated, err); err != nil {
 		return err
 	}
 	if err := s.Catalog.Reload(ctx); err != nil {
 		return err
 	}
-	return s.event(ctx, "reload", system, map[string]any{"catalogRevision": s.Catalog.Revision()})
+	if err := s.event(ctx, "reload", system, map[string]any{"catalogRevision": s.Catalog.Revision()}); err != nil {
+		return err
+	}
+	return s.reloadShadow(ctx)
 }

@@ -82,6 +82,16 @@ func ReplayLog(ctx context.Context, home string, cfg *config.Config, paths []str
 	return impact.Replay(ctx, files, o)
 }
 
+// ShadowLog counts what the records of an audit log say of their shadow
+// policies.
+func ShadowLog(ctx context.Context, paths []string, o impact.ShadowOptions) (*impact.ShadowReport, error) {
+	files, _, err := logFiles(paths)
+	if err != nil {
+		return nil, err
+	}
+	return impact.Shadow(ctx, files, o)
+}
+
 // logFiles gives the files that paths name, of a folder those that are logs,
 // and the folders that they lie in.
 func logFiles(paths []string) (files, dirs []string, err error) {

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"time"
@@ -40,9 +41,18 @@ type PolicyStatus struct {
 	LastErrorAt time.Time
 }
 
-// origin is where the policy of an installation comes from, and what became
+// role is what a policy is there for. It is the first word of its events.
+type role string
+
+const (
+	enforced role = "policy"
+	shadowed role = "shadow"
+)
+
+// origin is where a policy of an installation comes from, and what became
 // of the last attempt to renew it.
 type origin struct {
+	role     role
 	resolver *resolver.Resolver
 	feed     *feed  // nil where the policy is no URL
 	file     string // of a bundle, "" where the policy is none
@@ -62,7 +72,7 @@ type origin struct {
 func openPolicy(ctx context.Context, home string, cfg *config.Config, vet func(context.Context, *resolver.Resolver) error) (*origin, error) {
 	o := PolicyOptions(home, cfg)
 	o.Vet = vet
-	p := &origin{}
+	p := &origin{role: enforced}
 	var err error
 	if isURL(o.Policy) {
 		if p.feed, err = newFeed(home, cfg); err != nil {
@@ -165,8 +175,9 @@ func (p *origin) keep() error {
 }
 
 // PolicyStatus says which policy is in force, and why a newer one is not.
-func (s *Service) PolicyStatus() PolicyStatus {
-	p := s.origin
+func (s *Service) PolicyStatus() PolicyStatus { return s.origin.status() }
+
+func (p *origin) status() PolicyStatus {
 	st := PolicyStatus{Policy: p.resolver.Policy(), Revision: p.resolver.Revision()}
 	if b := p.resolver.Bundle(); b != nil {
 		st.Bundle = b.Revision
@@ -194,17 +205,21 @@ func (s *Service) vet(ctx context.Context, candidate *resolver.Resolver) error {
 // RenewPolicy looks for a new policy, as a watch does: what is unchanged is
 // left alone, and an outcome that was seen before is not reported again.
 func (s *Service) RenewPolicy(ctx context.Context) (news bool, err error) {
-	activated, news, err := s.origin.renew(ctx, false)
+	return s.renewOrigin(ctx, s.origin)
+}
+
+func (s *Service) renewOrigin(ctx context.Context, p *origin) (news bool, err error) {
+	activated, news, err := p.renew(ctx, false)
 	if !news || ctx.Err() != nil {
 		return false, nil
 	}
-	return true, s.renewed(ctx, activated, err)
+	return true, s.renewed(ctx, p, activated, err)
 }
 
 // renewed puts the outcome of a renewal on record.
-func (s *Service) renewed(ctx context.Context, activated bool, err error) error {
+func (s *Service) renewed(ctx context.Context, p *origin, activated bool, err error) error {
 	if err != nil {
-		if eventErr := s.event(ctx, "policy.refuse", system, map[string]any{"policy": s.Policy.Policy(), "keeps": s.Policy.Revision(), "because": err.Error()}); eventErr != nil {
+		if eventErr := s.refused(ctx, p, err); eventErr != nil {
 			return eventErr
 		}
 		return err
@@ -212,16 +227,30 @@ func (s *Service) renewed(ctx context.Context, activated bool, err error) error 
 	if !activated {
 		return nil
 	}
-	if err := s.event(ctx, "policy.activate", system, s.inForce()); err != nil {
-		return err
-	}
-	return s.origin.keep()
+	return s.activated(ctx, p, nil)
 }
 
-// inForce is what the log says of the policy in force.
-func (s *Service) inForce() map[string]any {
-	detail := map[string]any{"policyRevision": s.Policy.Revision(), "policy": s.Policy.Policy()}
-	if b := s.Policy.Bundle(); b != nil {
+// activated puts on record which policy came into force, or is asked beside
+// it from now on. more goes into the event.
+func (s *Service) activated(ctx context.Context, p *origin, more map[string]any) error {
+	s.Metrics.activated(p.role)
+	detail := p.inForce()
+	maps.Copy(detail, more)
+	if err := s.event(ctx, string(p.role)+".activate", system, detail); err != nil {
+		return err
+	}
+	return p.keep()
+}
+
+func (s *Service) refused(ctx context.Context, p *origin, because error) error {
+	s.Metrics.refused(p.role)
+	return s.event(ctx, string(p.role)+".refuse", system, map[string]any{"policy": p.resolver.Policy(), "keeps": p.resolver.Revision(), "because": because.Error()})
+}
+
+// inForce is what the log says of a policy.
+func (p *origin) inForce() map[string]any {
+	detail := map[string]any{"policyRevision": p.resolver.Revision(), "policy": p.resolver.Policy()}
+	if b := p.resolver.Bundle(); b != nil {
 		detail["bundle"] = map[string]any{"revision": b.Revision, "signed": b.Signed, "key": b.Key}
 	}
 	return detail
@@ -229,8 +258,10 @@ func (s *Service) inForce() map[string]any {
 
 // PolicyEvery is how often RenewPolicy should be called: as the configuration
 // says for a URL, otherwise every local.
-func (s *Service) PolicyEvery(local time.Duration) time.Duration {
-	if s.origin.feed != nil {
+func (s *Service) PolicyEvery(local time.Duration) time.Duration { return s.every(s.origin, local) }
+
+func (s *Service) every(p *origin, local time.Duration) time.Duration {
+	if p.feed != nil {
 		return time.Duration(s.Config.Policy.PollSeconds) * time.Second
 	}
 	return local

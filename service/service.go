@@ -40,6 +40,9 @@ type Options struct {
 	Logger zerolog.Logger
 	// Version is what fetches say that they come from, "" = none.
 	Version string
+	// Shadow opens the shadow policy that Config names: of use to those who
+	// serve other people's calls alone.
+	Shadow bool
 }
 
 // Service is an open installation. It is safe for concurrent use.
@@ -51,8 +54,10 @@ type Service struct {
 	Approvals *approval.Gate
 	Audit     *audit.Writer
 	Engine    *executor.Engine
+	Metrics   *Metrics
 
 	origin  *origin
+	shadow  *origin // nil = none
 	runtime executor.Runtime
 	logger  zerolog.Logger
 	stop    context.CancelFunc
@@ -95,6 +100,7 @@ func Ready(ctx context.Context, rt executor.Runtime) error {
 // cannot be opened is an error and nothing stays open.
 func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	s := &Service{Home: o.Home, Config: o.Config, logger: o.Logger, swept: make(chan struct{})}
+	s.Metrics = newMetrics(s)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	defer func() {
@@ -121,6 +127,11 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 		return nil, err
 	}
 	s.Policy = s.origin.resolver
+	if o.Shadow && o.Config.Policy.Shadow != "" {
+		if s.shadow, err = openShadow(ctx, o.Home, o.Config, s.vet); err != nil {
+			return nil, err
+		}
+	}
 	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), audit.Options{File: o.Config.Audit.File}); err != nil {
 		return nil, err
 	}
@@ -141,7 +152,8 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	}
 	operator := Operator(o.Home, o.Config)
 	s.Engine, err = executor.New(executor.Components{
-		Catalog: s.Catalog, Policy: s.Policy, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
+		Catalog: s.Catalog, Policy: s.Policy, Shadow: s.shadowPolicy(), Observer: s.Metrics,
+		ShadowPatience: time.Duration(o.Config.Policy.ShadowWaitMillis) * time.Millisecond, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
 		Secrets: secrets, Keys: keys, Now: time.Now, Logger: o.Logger,
 		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: operator.BasePath, Roots: append([]string{operator.BasePath}, operator.Roots...), UserAgent: userAgent(o.Version), Logger: o.Logger},
 	})

@@ -19,13 +19,15 @@ func (a *app) policyCmd() *cobra.Command {
   toolwarrant policy lint mypolicy
   toolwarrant policy diff builtin mypolicy
   toolwarrant policy replay audit.ndjson --policy mypolicy
+  toolwarrant serve --shadow-policy mypolicy
+  toolwarrant policy shadow audit.ndjson
   toolwarrant serve --policy mypolicy
   toolwarrant policy bundle mypolicy -o policy.tar.gz --revision 42 --sign release.pem
   toolwarrant policy verify policy.tar.gz --key release.pub.pem`,
 		Args: cobra.NoArgs,
 		RunE: needsVerb,
 	}
-	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyLintCmd(), a.policyDiffCmd(), a.policyReplayCmd(), a.policyBundleCmd(), a.policyVerifyCmd())
+	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyLintCmd(), a.policyDiffCmd(), a.policyReplayCmd(), a.policyShadowCmd(), a.policyBundleCmd(), a.policyVerifyCmd())
 	return c
 }
 

@@ -19,7 +19,7 @@ import (
 
 // serveFlags maps flags of serve to configuration keys.
 var serveFlags = map[string]string{
-	"addr": "addr", "catalog": "catalog.dirs", "preset": "catalog.preset", "audit": "audit.file",
+	"addr": "addr", "shadow-policy": "policy.shadow", "catalog": "catalog.dirs", "preset": "catalog.preset", "audit": "audit.file",
 	"include-names": "catalog.include.names", "include-tags": "catalog.include.tags", "include-categories": "catalog.include.categories",
 	"exclude-names": "catalog.exclude.names", "exclude-tags": "catalog.exclude.tags", "exclude-categories": "catalog.exclude.categories",
 }
@@ -61,12 +61,17 @@ func (a *app) serveCmd() *cobra.Command {
 		Long: `Serve the tools of the catalog over MCP: Streamable HTTP at /mcp for every
 protocol version from 2024-11-05 to 2026-07-28, or stdio with --stdio.
 
-Without authentication only a loopback address is served.`,
+Without authentication only a loopback address is served.
+
+--shadow-policy names a second policy that decides every call too and is
+enforced on none: each record says where it differs, and "toolwarrant policy
+shadow" counts that. /healthz and /metrics show both policies.`,
 		Example: `  toolwarrant serve
   toolwarrant serve --preset everything --exclude-tags weather
   toolwarrant serve --catalog ./tools --policy ./policy
   toolwarrant serve --policy policy.tar.gz
   toolwarrant serve --policy https://policies.example.com/tools.tar.gz
+  toolwarrant serve --policy policy.tar.gz --shadow-policy next/
   toolwarrant serve --stdio`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -81,6 +86,7 @@ Without authentication only a loopback address is served.`,
 	c.Flags().BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output")
 	c.Flags().String("audit", "", "audit log file (default <home>/audit/audit.ndjson)")
 	a.policyFlag(c)
+	c.Flags().String("shadow-policy", "", "second policy, as --policy: decides too, is not enforced")
 	catalogFlags(c)
 	return c
 }
@@ -100,7 +106,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 		}
 		defer listener.Close()
 	}
-	s, err := service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: log, Version: version()})
+	s, err := service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: log, Version: version(), Shadow: true})
 	if err != nil {
 		return err
 	}
@@ -116,7 +122,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 		AllowedHosts: cfg.Server.AllowedHosts, AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
 		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second,
-		Health:         s.Health, Policy: s.PolicyStatus, Logger: log,
+		Health:         s.Health, Policy: s.PolicyStatus, Shadow: s.ShadowStatus, Metrics: s.Metrics, Logger: log,
 	})
 	if err := s.Started(ctx, version()); err != nil {
 		return err
@@ -126,7 +132,10 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 	}
 	go reloadOnHangup(ctx, s, log)
 	go followCatalog(ctx, s, log)
-	go followPolicy(ctx, s, log)
+	go followPolicy(ctx, log, s.PolicyEvery(followEvery), s.PolicyStatus, s.RenewPolicy)
+	if every := s.ShadowEvery(followEvery); every > 0 {
+		go followPolicy(ctx, log.With().Bool("shadow", true).Logger(), every, func() service.PolicyStatus { return *s.ShadowStatus() }, s.RenewShadow)
+	}
 	if stdio {
 		return srv.ServeStdio(ctx, a.std.in, a.std.out)
 	}
@@ -150,6 +159,12 @@ func (a *app) announce(ctx context.Context, s *service.Service, log zerolog.Logg
 	e := log.Info().Int("tools", len(tools)).Str("policy", status.Revision).Str("home", s.Home).Str("isolation", describe(iso))
 	if status.Bundle != "" {
 		e = e.Str("bundle", status.Bundle)
+	}
+	if shadow := s.ShadowStatus(); shadow != nil {
+		if shadow.LastError != nil {
+			log.Error().Err(shadow.LastError).Msg("the shadow policy that was wanted is not asked, but the last good one")
+		}
+		e = e.Str("shadow", shadow.Revision)
 	}
 	if stdio {
 		e.Msg("serving MCP on standard input and output")
@@ -178,8 +193,8 @@ func followCatalog(ctx context.Context, s *service.Service, log zerolog.Logger) 
 
 // followPolicy puts a new bundle into force when it appears in its file or at
 // its URL. What is refused is logged once; calls go on under what was good.
-func followPolicy(ctx context.Context, s *service.Service, log zerolog.Logger) {
-	tick := time.NewTicker(s.PolicyEvery(followEvery))
+func followPolicy(ctx context.Context, log zerolog.Logger, every time.Duration, status func() service.PolicyStatus, renew func(context.Context) (bool, error)) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
@@ -187,11 +202,12 @@ func followPolicy(ctx context.Context, s *service.Service, log zerolog.Logger) {
 			return
 		case <-tick.C:
 		}
-		switch news, err := s.RenewPolicy(ctx); {
+		switch news, err := renew(ctx); {
 		case err != nil:
 			log.Error().Err(err).Msg("the new policy is refused; what was good stays in force")
 		case news:
-			log.Info().Str("policy", s.Policy.Revision()).Str("bundle", s.PolicyStatus().Bundle).Msg("the policy was renewed")
+			st := status()
+			log.Info().Str("policy", st.Revision).Str("bundle", st.Bundle).Msg("the policy was renewed")
 		}
 	}
 }

@@ -1,0 +1,103 @@
+package service
+
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/toolwarrant/toolwarrant/impact"
+)
+
+// Metrics are the numbers of an installation, for Prometheus. Labels are
+// words of ours, revisions and reasons: never a name that a caller or an
+// author chose.
+type Metrics struct {
+	prometheus.Gatherer
+	service *Service
+
+	decisions   *prometheus.CounterVec
+	shadows     *prometheus.CounterVec
+	activations *prometheus.CounterVec
+}
+
+var (
+	policyInfo = prometheus.NewDesc("toolwarrant_policy_info",
+		"1 for the policy in force, and for the shadow policy.", []string{"role", "revision", "bundle"}, nil)
+	policyActivated = prometheus.NewDesc("toolwarrant_policy_activated_timestamp_seconds",
+		"When that policy was activated, in seconds since 1970.", []string{"role"}, nil)
+	policyError = prometheus.NewDesc("toolwarrant_policy_last_error_info",
+		"1 while a newer policy is refused or cannot be fetched, with code and reason.", []string{"role", "code", "reason"}, nil)
+)
+
+func newMetrics(s *Service) *Metrics {
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "toolwarrant", Name: name, Help: help}, labels)
+	}
+	registry := prometheus.NewRegistry()
+	m := &Metrics{
+		Gatherer: registry, service: s,
+		decisions:   counters("policy_decisions_total", "Answers of the policy in force to calls, by what they are.", "outcome"),
+		shadows:     counters("shadow_decisions_total", "What the shadow policy would have made of calls; same is no difference, failed is no answer.", "result"),
+		activations: counters("policy_activations_total", "Policies that were activated or refused, the first one included.", "role", "result"),
+	}
+	// What has not happened is 0, and not absent.
+	for _, outcome := range []string{"allowed", "denied", "rejected", "hidden", "failed"} {
+		m.decisions.WithLabelValues(outcome)
+	}
+	registry.MustRegister(m.decisions, m.shadows, m.activations, m)
+	return m
+}
+
+// Decided implements executor.Observer.
+func (m *Metrics) Decided(outcome string) { m.decisions.WithLabelValues(outcome).Inc() }
+
+// Shadowed implements executor.Observer.
+func (m *Metrics) Shadowed(result string) { m.shadows.WithLabelValues(result).Inc() }
+
+func (m *Metrics) activated(r role) {
+	m.expect(r)
+	m.activations.WithLabelValues(string(r), "activated").Inc()
+}
+
+func (m *Metrics) refused(r role) {
+	m.expect(r)
+	m.activations.WithLabelValues(string(r), "refused").Inc()
+}
+
+// expect makes the counters of a policy that there is.
+func (m *Metrics) expect(r role) {
+	for _, result := range []string{"activated", "refused"} {
+		m.activations.WithLabelValues(string(r), result)
+	}
+	if r != shadowed {
+		return
+	}
+	for _, kind := range []impact.Kind{impact.Same, impact.NewlyDenied, impact.NewlyAllowed, impact.ApprovalChanged, impact.OtherChange, "failed"} {
+		m.shadows.WithLabelValues(string(kind))
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{policyInfo, policyActivated, policyError} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector: what is so at this moment.
+func (m *Metrics) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		for i := range labels { // the revision of a bundle is whatever its maker wrote
+			labels[i] = strings.ToValidUTF8(labels[i], "?")
+		}
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for _, p := range m.service.origins() {
+		st := p.status()
+		gauge(policyInfo, 1, string(p.role), st.Revision, st.Bundle)
+		gauge(policyActivated, float64(st.ActivatedAt.UnixMilli())/1000, string(p.role))
+		if e := st.LastError; e != nil {
+			gauge(policyError, 1, string(p.role), string(e.Code), e.Reason)
+		}
+	}
+}
