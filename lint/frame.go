@@ -16,17 +16,20 @@ import (
 // the report is complete without.
 type excerpt struct {
 	stdin []byte
+	texts map[string][]byte
 	file  string
 	rows  [][]byte
 }
 
-func (r Report) excerpt() *excerpt { return &excerpt{stdin: r.stdin} }
+func (r Report) excerpt() *excerpt { return &excerpt{stdin: r.stdin, texts: r.texts} }
 
 // line is line n of a file, 1-based.
 func (x *excerpt) line(file string, n int) (string, bool) {
 	if file != x.file {
-		data := x.stdin
-		if file != stdinName {
+		data, held := x.texts[file]
+		if !held && file == stdinName {
+			data = x.stdin
+		} else if !held {
 			data = readBounded(file)
 		}
 		x.file, x.rows = file, bytes.Split(data, []byte("\n"))

@@ -59,6 +59,7 @@ type Report struct {
 	// What the formats need beside the findings.
 	files   []string          // every file that was read
 	stdin   []byte            // what "-" was
+	texts   map[string][]byte // files that lie on no disk, by name
 	titles  map[string]string // of the rules of the policy, by id
 	version string
 
@@ -266,15 +267,8 @@ func (l *linter) report() Report {
 	slices.SortStableFunc(l.out, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	r := Report{Findings: l.out, Summary: Summary{Files: len(l.files)}, files: l.files, stdin: l.stdin, titles: l.options.Titles, version: l.options.Version,
+	r := Report{Findings: l.out, files: l.files, stdin: l.stdin, titles: l.options.Titles, version: l.options.Version,
 		suppressed: l.suppressed, suppressions: l.suppressions}
-	for _, f := range r.Findings {
-		switch f.Severity {
-		case Error:
-			r.Summary.Errors++
-		case Warning:
-			r.Summary.Warnings++
-		}
-	}
+	r.count()
 	return r
 }

@@ -195,12 +195,17 @@ func oneLine(err error) string {
 	if path := list[0].Path(); len(path) > 0 {
 		text = strings.Join(path, ".") + ": " + text
 	}
+	at := ""
 	for _, pos := range errors.Positions(list[0]) {
-		if pos.IsValid() && pos.Filename() != "" {
-			return fmt.Sprintf("%s:%d: %s", pos.Filename(), pos.Line(), text)
+		if !pos.IsValid() || pos.Filename() == "" {
+			continue
+		}
+		// Where a layer says it helps more than where its shape is written.
+		if at == "" || strings.HasPrefix(at, "cue/policy.cue:") {
+			at = fmt.Sprintf("%s:%d: ", pos.Filename(), pos.Line())
 		}
 	}
-	return text
+	return at + text
 }
 
 // find gives the field at a path in the syntax of a file, or nil.

@@ -18,6 +18,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/fault"
 	policytest "github.com/toolwarrant/toolwarrant/policy_test"
 	policyrego "github.com/toolwarrant/toolwarrant/rego"
+	"github.com/toolwarrant/toolwarrant/schemas"
 )
 
 // Limits on a policy folder, so that a wrong path is an error and not a scan
@@ -212,7 +213,8 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // WriteBuiltin writes the embedded policy into dir, which has to be absent or
-// empty: rego, cue and policy_test, ready to be edited and tested.
+// empty: rego, cue and policy_test, ready to be edited and tested, and the
+// schema of the input, with which OPA and editors find misspelled fields.
 func WriteBuiltin(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -229,7 +231,11 @@ func WriteBuiltin(dir string) error {
 	if err != nil {
 		return fault.New(fault.Internal, "embedded-policy", "the embedded policy lacks its CUE module").Because(err)
 	}
-	out := map[string][]byte{"rego/data.json": s.data, "cue/cue.mod/module.cue": module}
+	input, err := schemas.FS.ReadFile("input.json")
+	if err != nil {
+		return fault.New(fault.Internal, "embedded-policy", "the embedded schema of the policy input is missing").Because(err)
+	}
+	out := map[string][]byte{"rego/data.json": s.data, "cue/cue.mod/module.cue": module, "schemas/input.json": input}
 	for _, m := range []map[string][]byte{s.rego, s.cue, s.tests} {
 		for name, text := range m {
 			out[name] = text

@@ -16,6 +16,7 @@ func (a *app) policyCmd() *cobra.Command {
 		Short: "Start a policy of your own, test it, see what it changes, ship it signed",
 		Example: `  toolwarrant policy init mypolicy
   toolwarrant policy test mypolicy
+  toolwarrant policy lint mypolicy
   toolwarrant policy diff builtin mypolicy
   toolwarrant policy replay audit.ndjson --policy mypolicy
   toolwarrant serve --shadow-policy mypolicy
@@ -26,7 +27,7 @@ func (a *app) policyCmd() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: needsVerb,
 	}
-	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyDiffCmd(), a.policyReplayCmd(), a.policyShadowCmd(), a.policyBundleCmd(), a.policyVerifyCmd())
+	c.AddCommand(a.policyInitCmd(), a.policyTestCmd(), a.policyLintCmd(), a.policyDiffCmd(), a.policyReplayCmd(), a.policyShadowCmd(), a.policyBundleCmd(), a.policyVerifyCmd())
 	return c
 }
 

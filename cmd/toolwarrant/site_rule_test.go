@@ -45,6 +45,9 @@ func TestArgumentRule(t *testing.T) {
 	if out := command("policy", "test", policy); !strings.Contains(out, " 0 failed") {
 		t.Fatal(out)
 	}
+	if out := command("policy", "lint", policy); !strings.HasPrefix(out, "0 errors, 0 warnings") {
+		t.Fatal(out)
+	}
 
 	asked := 0
 	client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ClientOptions{

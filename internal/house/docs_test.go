@@ -110,7 +110,7 @@ func note(ids map[string]bool, term *rego.Term) {
 	}
 }
 
-// tw is an id of package lint.
+// tw is an id of package lint, or of the packages below it.
 var tw = regexp.MustCompile(`^TW[0-9]{3}$`)
 
 // goIDs reads the ids that Go gives: lint rules, rejections of the resolver,
@@ -137,7 +137,7 @@ func goIDs(t *testing.T, ids map[string]bool) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.BasicLit:
-				if s := text(n); dir == "lint" && tw.MatchString(s) {
+				if s := text(n); strings.HasPrefix(dir, "lint") && tw.MatchString(s) {
 					found(s)
 				}
 			case *ast.KeyValueExpr: // violation{ID: "..."}

@@ -30,6 +30,8 @@ test_rules[note] if {
 	seen := access.visible with input as fixture.plain with data.toolwarrant.settings.access.rules as [tc[0]]
 	called := access.callable with input as fixture.plain with data.toolwarrant.settings.access.rules as [tc[0]]
 	[seen, called] == [tc[1], tc[2]]
+	hidden := access.hidden with input as fixture.plain with data.toolwarrant.settings.access.rules as [tc[0]]
+	count(hidden) == {true: 0, false: 1}[seen]
 }
 
 test_reasons_say_why if {
@@ -42,5 +44,7 @@ test_max_risk_level if {
 	tested := fixture.overriding({"fileWrite": true})
 	access.callable with input as tested with data.toolwarrant.settings.access.maxRiskLevel as "L4"
 	not access.callable with input as tested with data.toolwarrant.settings.access.maxRiskLevel as "L3"
+	ids := {r.id | some r in access.reasons} with input as tested with data.toolwarrant.settings.access.maxRiskLevel as "L3"
+	ids == {"max-risk-level"}
 	access.visible with input as tested with data.toolwarrant.settings.access.maxRiskLevel as "L3"
 }

@@ -32,6 +32,7 @@ test_plan_holds_policy_and_violations if {
 	plan := effective.plan with input as fixture.plain
 	plan.violations == set()
 	plan.folded.network.mode == "blocked"
+	effective.folded == plan.folded with input as fixture.plain
 }
 
 test_class_algebra[note] if {
@@ -79,6 +80,9 @@ test_explicit_values_win_over_inherited_ones[note] if {
 	policy.network.mode == tc.mode
 	policy.fs.read == tc.read
 	policy.fs.write == tc.write
+	effective.network_mode == tc.mode with input as generous
+	effective.file_read == tc.read with input as generous
+	effective.file_write == tc.write with input as generous
 }
 
 test_hosts_unite_in_allowlist_mode_only[note] if {
@@ -93,6 +97,7 @@ test_hosts_unite_in_allowlist_mode_only[note] if {
 	)
 	network := effective.policy.network with input as layered
 	network.hosts == tc.hosts
+	effective.hosts == tc.hosts with input as layered
 	network.hostsDeny == {"c.example"}
 	network.ports == {443}
 }
@@ -146,6 +151,7 @@ test_a_profile_cannot_lift_a_baseline_deny if {
 test_the_tool_can_lift_a_baseline_deny if {
 	tested := fixture.overriding({"removeDenyClasses": {"java.lang.System"}})
 	not "java.lang.System" in effective.deny_classes with input as tested
+	effective.removed_denies == {"java.lang.System"} with input as tested
 }
 
 test_env[note] if {
@@ -279,4 +285,6 @@ test_a_violation_of_the_layers_points_at_the_whole_document if {
 test_the_root_folder_as_a_root if {
 	tested := fixture.operated(fixture.overriding({"fsBasePath": "/etc"}), {"roots": {"/"}})
 	effective.violations == set() with input as tested
+	effective.base_path == "/etc" with input as tested
+	effective.base_inside with input as tested
 }

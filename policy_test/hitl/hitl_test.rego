@@ -87,6 +87,7 @@ test_a_demand_asks_whatever_the_mode_says if {
 	requirement.mode == "REQUIRED"
 	requirement.source == "rule"
 	requirement.ruleId == "a-rule"
+	hitl.approvers == requirement.approvers with hitl.demands as demanded
 	requirement.approvers == {"groups": [], "fourEyes": true}
 }
 

@@ -3,6 +3,7 @@ package toolwarrant.risk_test
 
 import rego.v2
 
+import data.toolwarrant.effective
 import data.toolwarrant.risk
 import data.toolwarrant_test.fixture
 
@@ -217,6 +218,9 @@ test_several_kinds_at_once if {
 		"com.example.Thing",
 	}})
 	ids == {"allow-file-read", "allow-file-write", "allow-other"}
+	several := fixture.overriding({"addAllowClasses": {"java.io.*", "com.example.Thing"}})
+	risk.added_kinds == {"file-read": {"java.io.*"}, "file-write": {"java.io.*"}} with input as several
+	risk.added_other == {"com.example.Thing"} with input as several
 }
 
 test_an_added_and_removed_allow_still_counts if {
@@ -225,6 +229,7 @@ test_an_added_and_removed_allow_still_counts if {
 		"removeAllowClasses": {"com.example.Thing"},
 	})
 	risk.level == "L3" with input as tested
+	effective.added_allows == {"com.example.Thing"} with input as tested
 }
 
 test_an_allow_of_a_profile_counts if {
@@ -244,4 +249,6 @@ test_a_private_host_is_at_least_l4[note] if {
 		{"privateHosts": {"db.internal": {"db.internal:8080"}, "db.internal:8080": {"db.internal:8080"}}},
 	)
 	risk.level == tc.level with input as tested
+	named := tc.hosts & {"db.internal", "db.internal:8080"}
+	count(effective.private_hosts) == count(named) with input as tested
 }

@@ -1,0 +1,100 @@
+package regolint
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/resolver"
+)
+
+// layers looks at what baseline and profiles give to every tool below them,
+// before any tool has asked for anything.
+func (l *linter) layers() {
+	stated, err := l.text.Layers()
+	if err != nil {
+		l.refused(err)
+		return
+	}
+	for _, s := range stated {
+		who := "every tool"
+		if s.Name != "baseline" {
+			who = "every tool under the profile " + s.Name
+		}
+		report := func(format string, path []string, args ...any) {
+			file, line, column := s.Place(path...)
+			l.at("TW212", file, "", line, column, format, append([]any{who}, args...)...)
+		}
+		mode := []string{"network", "mode"}
+		switch s.Mode {
+		case "open":
+			report("%s has network mode \"open\", which drops the check of addresses; let a tool ask for it, under a constraint", mode)
+		case "strict":
+			report("%s may talk to every public host without having asked; state \"blocked\" and let a tool ask", mode)
+		}
+		if i := slices.IndexFunc(s.Hosts, isAnything); i >= 0 {
+			report("%s may talk to every public host through %q; name the hosts", []string{"network", "hosts"}, s.Hosts[i])
+		}
+		if s.FileWrite {
+			report("%s may write files without having asked; leave fileWrite out and let a tool ask", []string{"fileWrite"})
+		}
+		for _, class := range s.AllowClasses {
+			if wideClass(class) {
+				report("%s may look up whatever lies below %q; name the packages", []string{"allowClasses"}, class)
+			}
+		}
+		if s.Name == "baseline" && len(s.DenyClasses) == 0 {
+			report("%s is denied no class; a deny list keeps the ways out of the sandbox closed", []string{"denyClasses"})
+		}
+	}
+}
+
+// wideClass is a pattern for a whole vendor: "java.*", "org.*".
+func wideClass(pattern string) bool {
+	stem, ok := strings.CutSuffix(pattern, ".*")
+	return ok && !strings.Contains(stem, ".")
+}
+
+// activation asks the resolver, which knows what no rule here knows: what
+// access.visible may read, which entry points there have to be. It is asked
+// last, since other findings say the same and more.
+func (l *linter) activation(ctx context.Context, o resolver.Operator) {
+	if l.broken || l.has("TW201", "TW202", "TW203", "TW204", "TW207") {
+		return
+	}
+	if err := l.text.Compiles(ctx, o); err != nil {
+		l.refused(err)
+	}
+}
+
+// position is the place that a message of the resolver names.
+var position = regexp.MustCompile(`((?:rego|cue|policy_test)/[^\s:]+):(\d+)(?::(\d+))?`)
+
+// refused makes a finding of why the policy cannot be put into force.
+func (l *linter) refused(err error) {
+	message, file, line, column := err.Error(), "rego/data.json", 0, 0
+	var f *fault.Error
+	if errors.As(err, &f) {
+		message = f.Message
+		if f.File != "" {
+			file, line, column = f.File, f.Line, f.Column
+		}
+	}
+	if m := position.FindStringSubmatch(message); m != nil && line == 0 {
+		if _, ours := l.files()[m[1]]; ours {
+			file = m[1]
+			line, _ = strconv.Atoi(m[2])
+			if column, _ = strconv.Atoi(m[3]); column == 0 {
+				column = 1
+			}
+			if _, rest, ok := strings.Cut(message, m[0]+": "); ok {
+				message = rest
+			}
+		}
+	}
+	l.at("TW201", file, "", line, column, "%s", firstLine(message))
+}
