@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/toolwarrant/toolwarrant/decision"
@@ -145,6 +146,38 @@ func TestHeapIsFlat(t *testing.T) {
 	}
 	if grown := heap() - base; grown > 1<<20 {
 		t.Errorf("the heap grew by %d bytes after the first fifth", grown)
+	}
+}
+
+// TestNaiveRatio prints what the policy costs beside the plainly written one of
+// bench/naive, which decides the same.
+func TestNaiveRatio(t *testing.T) {
+	if !*ratios {
+		t.Skip("go test ./resolver -run TestNaiveRatio -v -ratios")
+	}
+	ctx := context.Background()
+	e := newResolver(t, Options{}).active.Load()
+	plain := naive(t, e)
+	asked := map[string][]ast.Value{}
+	for level, set := range benchTools() {
+		asked[level] = []ast.Value{question(t, e, request(doc(t, overrides(set))))}
+	}
+	for _, req := range knownTools(t) {
+		asked["88 tools"] = append(asked["88 tools"], question(t, e, req))
+	}
+	for _, name := range sortedKeys(asked) {
+		each := func(q rego.PreparedEvalQuery) func() {
+			return func() {
+				for _, input := range asked[name] {
+					if _, err := e.eval(ctx, q, input); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		n := time.Duration(len(asked[name]))
+		got := costs(max(2, 200/len(asked[name])), each(e.program.decision), each(plain))
+		t.Logf("ratio shipped over naive, %s: %.2f (%v, %v)", name, float64(got[0])/float64(got[1]), got[0]/n, got[1]/n)
 	}
 }
 
