@@ -9,8 +9,8 @@ policy := {
 	"network": {
 		"mode": network_mode,
 		"hosts": hosts,
-		"hostsDeny": {host | some host in input.folded.network.hostsDeny},
-		"ports": {port | some port in input.folded.network.ports},
+		"hostsDeny": hosts_deny,
+		"ports": nearest_network("ports"),
 		"privateHosts": private_hosts,
 	},
 	"fs": {
@@ -19,16 +19,44 @@ policy := {
 		"basePath": base_path,
 	},
 	"env": env,
-	"maxStatements": input.folded.maxStatements,
-	"timeoutSeconds": input.folded.timeoutSeconds,
-	"maxMemoryBytes": input.folded.maxMemoryBytes,
-	"maxOutputBytes": input.folded.maxOutputBytes,
-	"maxLogLines": input.folded.maxLogLines,
+	"maxStatements": limit("maxStatements"),
+	"timeoutSeconds": limit("timeoutSeconds"),
+	"maxMemoryBytes": limit("maxMemoryBytes"),
+	"maxOutputBytes": limit("maxOutputBytes"),
+	"maxLogLines": limit("maxLogLines"),
+}
+
+# The baseline and the profiles, root first: lists are united, of single values
+# the nearest counts.
+
+layers := array.concat([input.layers.baseline], input.layers.profiles)
+
+nearest(field) := stated[count(stated) - 1] if {
+	stated := [value | some layer in layers; value := layer[field]]
+}
+
+nearest_network(field) := stated[count(stated) - 1] if {
+	stated := [value | some layer in layers; value := layer.network[field]]
+}
+
+limit(field) := min([nearest(field), data.toolwarrant.settings.limits.ceilings[field]])
+
+layered_denies contains class if {
+	some layer in layers
+	some class in layer.denyClasses
+}
+
+hosts_deny contains host if {
+	some layer in layers
+	some host in layer.network.hostsDeny
 }
 
 # Classes.
 
-granted_classes contains class if some class in input.folded.allowClasses
+granted_classes contains class if {
+	some layer in layers
+	some class in layer.allowClasses
+}
 
 granted_classes contains class if some class in input.tool.sandboxOverrides.addAllowClasses
 
@@ -37,7 +65,7 @@ allow_classes contains class if {
 	not class in input.tool.sandboxOverrides.removeAllowClasses
 }
 
-refused_classes contains class if some class in input.folded.denyClasses
+refused_classes contains class if some class in layered_denies
 
 refused_classes contains class if some class in input.tool.sandboxOverrides.addDenyClasses
 
@@ -48,7 +76,7 @@ deny_classes contains class if {
 
 # The denies that the tool lifts.
 removed_denies contains class if {
-	some class in input.folded.denyClasses
+	some class in layered_denies
 	class in input.tool.sandboxOverrides.removeDenyClasses
 }
 
@@ -67,11 +95,12 @@ added_allows contains class if {
 
 network_mode := input.tool.sandboxOverrides.networkMode if input.tool.sandboxOverrides.networkMode
 
-network_mode := input.folded.network.mode if not input.tool.sandboxOverrides.networkMode
+network_mode := nearest_network("mode") if not input.tool.sandboxOverrides.networkMode
 
 hosts contains host if {
 	network_mode == "allowlist"
-	some host in input.folded.network.hosts
+	some layer in layers
+	some host in layer.network.hosts
 }
 
 hosts contains host if {
@@ -91,7 +120,7 @@ default file_read := false
 file_read if input.tool.sandboxOverrides.fileRead == true
 
 file_read if {
-	input.folded.fileRead
+	nearest("fileRead")
 	not input.tool.sandboxOverrides.fileRead == false
 }
 
@@ -100,7 +129,7 @@ default file_write := false
 file_write if input.tool.sandboxOverrides.fileWrite == true
 
 file_write if {
-	input.folded.fileWrite
+	nearest("fileWrite")
 	not input.tool.sandboxOverrides.fileWrite == false
 }
 
