@@ -25,6 +25,7 @@ type program struct {
 	chain    rego.PreparedEvalQuery // data.toolwarrant.effective.chain
 	plan     rego.PreparedEvalQuery // data.toolwarrant.effective.plan
 	visible  rego.PreparedEvalQuery // data.toolwarrant.access.visible
+	outlook  rego.PreparedEvalQuery // the level and the policy of a decision, without the rest
 	findings rego.PreparedEvalQuery // data.toolwarrant.lint.findings
 	refusals rego.PreparedEvalQuery // data.toolwarrant.publish.refusals
 
@@ -121,14 +122,34 @@ func compile(ctx context.Context, s *source) (*program, error) {
 		if len(p.compiler.GetRules(ast.MustParseRef(query))) == 0 {
 			return nil, compileFault(s.name, "it has no rule %s", query)
 		}
-		*prepared, err = rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(store),
-			rego.Capabilities(s.capabilities), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
+		*prepared, err = p.prepare(ctx, s, query)
 		if err != nil {
 			return nil, compileFault(s.name, "%v", err).Because(err)
 		}
 	}
+	p.outlook, err = p.prepare(ctx, s, outlookQuery(p.compiler))
+	if err != nil {
+		return nil, compileFault(s.name, "%v", err).Because(err)
+	}
 	p.index()
 	return p, nil
+}
+
+func (p *program) prepare(ctx context.Context, s *source, query string) (rego.PreparedEvalQuery, error) {
+	return rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(p.store),
+		rego.Capabilities(s.capabilities), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
+}
+
+// outlookQuery asks for two parts of a decision by the rules that give them.
+// A policy that is put together in another way is asked for the whole.
+func outlookQuery(c *ast.Compiler) string {
+	const level, policy = "data.toolwarrant.risk.level", "data.toolwarrant.effective.policy"
+	for _, rule := range []string{level, policy} {
+		if len(c.GetRules(ast.MustParseRef(rule))) == 0 {
+			return "data.toolwarrant.decision"
+		}
+	}
+	return `{"riskLevel": ` + level + `, "effectivePolicy": ` + policy + `}`
 }
 
 func compileModules(ctx context.Context, s *source, store storage.Store, modules map[string]*ast.Module) (*ast.Compiler, error) {
