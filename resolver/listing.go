@@ -155,8 +155,13 @@ func (e *engine) listed(ctx context.Context, s *subject) ([][2]*ast.Term, error)
 	}, nil
 }
 
+// listedTool is the tool in the input of a list: without what no rule of a
+// list could read, since reading the code of each tool takes long.
 func (e *engine) listedTool(t Tool) *ast.Term {
-	return toolTerm(t, t.Spec.Digest(), e.operator.BasePath)
+	if e.program.listReads&readsContent != 0 {
+		return toolTerm(t, t.Spec.Digest(), e.operator.BasePath)
+	}
+	return toolIdentity(t, e.operator.BasePath).object()
 }
 
 // Outlook is the part of a decision that a list shows of a tool.
