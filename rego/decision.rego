@@ -4,7 +4,8 @@
 #   The entry point. One object answers one question: may this caller run this
 #   tool with these arguments, under which limits, and who has to agree.
 #   Every part has to be defined. A part that is not leaves the whole decision
-#   undefined, which the engine treats as a refusal.
+#   undefined, which the engine treats as a refusal. The settings are read as
+#   a whole first, so that no rule has to look them up in the store.
 package toolwarrant
 
 import rego.v2
@@ -32,4 +33,6 @@ decision := {
 	"limits": limits.rates,
 	"isolation": limits.isolation,
 	"mask": log.mask,
+} if {
+	data.toolwarrant.settings
 }

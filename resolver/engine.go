@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -22,7 +23,6 @@ const (
 	maxInputBytes = 1 << 20
 	maxPlans      = 4096
 	maxChains     = 256
-	maxSeen       = 1 << 15
 )
 
 // engine is one activated policy: immutable but for its caches, which only
@@ -40,9 +40,13 @@ type engine struct {
 
 	evaluators *evaluators
 
-	chains  *lru.Cache[chainKey, *folded]
-	plans   *lru.Cache[planKey, *plan]
-	visible *lru.Cache[seenKey, bool]
+	chains *lru.Cache[chainKey, *folded]
+	plans  *lru.Cache[planKey, *plan]
+
+	standings *shared[standing]
+	seen      *shared[bool]
+	outlooks  *shared[Outlook]
+	lists     atomic.Pointer[[]*toolList]
 }
 
 type chainKey struct{ operator, document string }
@@ -76,9 +80,16 @@ func newEngine(ctx context.Context, s *source, o Operator) (*engine, error) {
 	if e.plans, err = lru.New[planKey, *plan](maxPlans); err != nil {
 		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
 	}
-	if e.visible, err = lru.New[seenKey, bool](maxSeen); err != nil {
+	if e.standings, err = newShared[standing](readsContent); err != nil {
 		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
 	}
+	if e.seen, err = newShared[bool](readsContent | readsPrincipal); err != nil {
+		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
+	}
+	if e.outlooks, err = newShared[Outlook](readsAll); err != nil {
+		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
+	}
+	e.lists.Store(&[]*toolList{})
 	return e, nil
 }
 

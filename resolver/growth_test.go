@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/toolwarrant/toolwarrant/decision"
@@ -148,22 +149,85 @@ func TestHeapIsFlat(t *testing.T) {
 	}
 }
 
-// TestListRatio lists many tools for many callers.
+// TestNaiveRatio prints what the policy costs beside the plainly written one of
+// bench/naive, which decides the same.
+func TestNaiveRatio(t *testing.T) {
+	if !*ratios {
+		t.Skip("go test ./resolver -run TestNaiveRatio -v -ratios")
+	}
+	ctx := context.Background()
+	e := newResolver(t, Options{}).active.Load()
+	plain := naive(t, e)
+	asked := map[string][]ast.Value{}
+	for level, set := range benchTools() {
+		asked[level] = []ast.Value{question(t, e, request(doc(t, overrides(set))))}
+	}
+	for _, req := range knownTools(t) {
+		asked["88 tools"] = append(asked["88 tools"], question(t, e, req))
+	}
+	for _, name := range sortedKeys(asked) {
+		each := func(q rego.PreparedEvalQuery) func() {
+			return func() {
+				_ = e.evaluators.do(ctx, func() { // a grown stack is half of the cost
+					for range max(2, 200/len(asked[name])) {
+						for _, input := range asked[name] {
+							_, _ = q.Eval(ctx, rego.EvalParsedInput(input), rego.EvalGenerateJSON(asTerm))
+						}
+					}
+				})
+			}
+		}
+		got := costs(1, each(e.program.decision), each(plain))
+		t.Logf("ratio shipped over naive, %s: %.2f", name, float64(got[0])/float64(got[1]))
+	}
+}
+
+// TestListRatio lists 10,000 tools for 100 callers: tools that ask for nothing,
+// tools of which no two ask for the same, and the latter under rules that read
+// who asks and for what.
 func TestListRatio(t *testing.T) {
 	if !*ratios {
 		t.Skip("go test ./resolver -run TestListRatio -v -ratios")
 	}
-	r := newResolver(t, Options{})
-	tools := make([]Tool, 10_000)
-	for i := range tools {
-		tools[i] = Tool{Spec: doc(t, map[string]any{"name": fmt.Sprintf("tool%d", i)}), Source: "user"}
+	rules := Options{Policy: policyFolder(t, map[string]string{"rego/data.json": settings(t, map[[2]string]any{
+		{"access", "rules"}: []map[string]any{
+			{"id": "guests", "effect": "hide", "categories": []string{"WEB"}, "groups": []string{"guests"}},
+			{"id": "one", "effect": "hide", "tools": []string{"tool7"}, "subjects": []string{"caller3"}},
+		},
+	})})}
+	plain := func(int) map[string]any { return map[string]any{} }
+	own := func(i int) map[string]any {
+		return overrides(map[string]any{"networkMode": "allowlist", "hostsAllow": []string{fmt.Sprintf("h%d.example", i)}})
 	}
-	list := func(subject string) time.Duration {
-		began := cpu()
-		if _, err := r.Visible(context.Background(), decision.Principal{Subject: subject, Groups: []string{"staff"}}, tools); err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		name   string
+		o      Options
+		fields func(int) map[string]any
+	}{{"alike", Options{}, plain}, {"each its own", Options{}, own}, {"alike, with rules", rules, plain}, {"each its own, with rules", rules, own}} {
+		r := newResolver(t, c.o)
+		tools := make([]Tool, 10_000)
+		for i := range tools {
+			fields := c.fields(i)
+			fields["name"] = fmt.Sprintf("tool%d", i)
+			tools[i] = Tool{Spec: doc(t, fields), Source: "user"}
+			tools[i].Spec.Digest() // a catalog has it
 		}
-		return cpu() - began
+		list := func(n int) time.Duration {
+			began := cpu()
+			p := decision.Principal{Subject: fmt.Sprintf("caller%d", n), Groups: []string{"staff", "guests"}[n%2 : n%2+1]}
+			if _, err := r.Visible(context.Background(), p, tools); err != nil {
+				t.Fatal(err)
+			}
+			return cpu() - began
+		}
+		first, next := list(0), list(1)
+		var others, again time.Duration
+		for n := 2; n < 100; n++ {
+			others += list(n)
+		}
+		for n := range 100 {
+			again += list(n)
+		}
+		t.Logf("10,000 tools, %s: the first list %v, of the next caller %v, of 98 more %v each, again %v each", c.name, first, next, others/98, again/100)
 	}
-	t.Logf("the first list of 10,000 tools: %v; of the next caller: %v; again: %v", list("a"), list("b"), list("b"))
 }

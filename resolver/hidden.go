@@ -17,23 +17,19 @@ import (
 // {principal, call, now, approvals}. read are those of them that the
 // evaluation looked at: without any, the decision is the one that the real
 // values would give. It is not for the call path.
-//
-// An expression counts as soon as it is evaluated, whether or not it held: the
-// real value might have made the difference. Rules are not looked up by index,
-// since an index passes over rules by what it reads.
 func (r *Resolver) ResolveHidden(ctx context.Context, req Request, hidden []string) (d *decision.Decision, read []string, err error) {
 	e := r.active.Load()
 	pl, err := e.planFor(ctx, req.Tool, req.Principal)
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &watcher{paths: map[string][]string{}, read: map[string]bool{}, seen: map[any]bool{}}
+	marks := &marker{paths: map[string][]string{}, read: map[string]bool{}}
 	for _, p := range hidden {
-		w.paths[p] = tokens(p)
+		marks.paths[p] = tokens(p)
 	}
-	d, err = e.decide(ctx, pl, req, rego.EvalQueryTracer(w), rego.EvalRuleIndexing(false))
+	d, err = e.decide(ctx, pl, req, watch(marks.note)...)
 	for _, p := range hidden {
-		if w.read[p] && !slices.Contains(read, p) {
+		if marks.read[p] && !slices.Contains(read, p) {
 			read = append(read, p)
 		}
 	}
@@ -50,11 +46,21 @@ func tokens(pointer string) []string {
 	return out
 }
 
-// watcher notes which of some paths below input an evaluation reads.
+// watch are the options under which an evaluation tells note of each reference
+// into the input that it reads, without the leading "input"; a nil reference is
+// the input as a whole.
+//
+// An expression counts as soon as it is evaluated, whether or not it held: the
+// real value might have made the difference. Rules are not looked up by index,
+// since an index passes over rules by what it reads.
+func watch(note func(ast.Ref)) []rego.EvalOption {
+	return []rego.EvalOption{rego.EvalQueryTracer(&watcher{note: note, seen: map[any]bool{}}), rego.EvalRuleIndexing(false)}
+}
+
+// watcher notes which references into the input an evaluation reads.
 type watcher struct {
-	paths map[string][]string
-	read  map[string]bool
-	seen  map[any]bool
+	note func(ast.Ref)
+	seen map[any]bool
 }
 
 // Enabled is of topdown.QueryTracer.
@@ -83,30 +89,39 @@ func (w *watcher) TraceEvent(event topdown.Event) {
 	}
 }
 
-func (w *watcher) look(node any) {
+func (w *watcher) look(node any) { references(node, w.note) }
+
+// references tells note of each reference into the input below a node.
+func references(node any, note func(ast.Ref)) {
 	ast.WalkTerms(node, func(t *ast.Term) bool {
 		switch v := t.Value.(type) {
 		case ast.Ref:
 			if !v.HasPrefix(ast.InputRootRef) {
 				return false
 			}
-			w.note(v[1:])
+			note(v[1:])
 			for _, inner := range v[1:] { // input.x[input.y]
-				w.look(inner)
+				references(inner, note)
 			}
 			return true
 		case ast.Var:
 			if v.Equal(ast.InputRootDocument.Value) {
-				w.note(nil)
+				note(nil)
 			}
 		}
 		return false
 	})
 }
 
+// marker marks which of some paths are read.
+type marker struct {
+	paths map[string][]string
+	read  map[string]bool
+}
+
 // note marks the paths that a reference reads: those below it, and those that
 // it goes into.
-func (w *watcher) note(ref ast.Ref) {
+func (w *marker) note(ref ast.Ref) {
 	for pointer, path := range w.paths {
 		overlap := true
 		for i := 0; i < len(ref) && i < len(path) && overlap; i++ {

@@ -136,14 +136,8 @@ func operatorTerm(o *Operator) (*ast.Term, error) {
 // toolTerm builds input.tool from a spec.
 func toolTerm(tool Tool, digest string, base string) *ast.Term {
 	s := tool.Spec
-	var t terms
-	t.add("toolId", stringTerm(s.ToolID))
-	t.add("name", stringTerm(s.Name))
-	t.add("category", stringTerm(s.Category))
-	t.add("tags", set(s.Tags))
-	t.add("source", stringTerm(tool.Source))
+	t := toolIdentity(tool, base)
 	t.add("specDigest", stringTerm(digest))
-	t.add("sandboxOverrides", overridesTerm(s.Overrides, base))
 	var hitl terms
 	if h := s.HumanInTheLoop; h != nil {
 		if h.Mode != nil {
@@ -160,14 +154,28 @@ func toolTerm(tool Tool, digest string, base string) *ast.Term {
 	}
 	t.add("params", set(params))
 	t.add("maskParams", set(maskParams(s, params)))
-	t.add("placeholders", set(s.Placeholders()))
-	t.add("manifestEnv", set(tool.ManifestEnv))
 	facts := s.Facts()
 	var code terms
 	code.add("helpers", set(facts.Helpers))
 	code.add("javaInterop", ast.InternedTerm(facts.JavaInterop))
 	t.add("code", code.object())
 	return t.object()
+}
+
+// toolIdentity is the part of input.tool that says which tool it is and what it
+// asks of the layers.
+func toolIdentity(tool Tool, base string) terms {
+	s := tool.Spec
+	var t terms
+	t.add("toolId", stringTerm(s.ToolID))
+	t.add("name", stringTerm(s.Name))
+	t.add("category", stringTerm(s.Category))
+	t.add("tags", set(s.Tags))
+	t.add("source", stringTerm(tool.Source))
+	t.add("manifestEnv", set(tool.ManifestEnv))
+	t.add("placeholders", set(s.Placeholders()))
+	t.add("sandboxOverrides", overridesTerm(s.Overrides, base))
+	return t
 }
 
 func overridesTerm(o *spec.Overrides, base string) *ast.Term {

@@ -25,8 +25,12 @@ type program struct {
 	chain    rego.PreparedEvalQuery // data.toolwarrant.effective.chain
 	plan     rego.PreparedEvalQuery // data.toolwarrant.effective.plan
 	visible  rego.PreparedEvalQuery // data.toolwarrant.access.visible
+	outlook  rego.PreparedEvalQuery // the level and the policy of a decision, without the rest
 	findings rego.PreparedEvalQuery // data.toolwarrant.lint.findings
 	refusals rego.PreparedEvalQuery // data.toolwarrant.publish.refusals
+
+	// listReads is what the queries of a list could read of a tool.
+	listReads reads
 
 	rules map[string]Rule // METADATA label id -> rule
 }
@@ -121,14 +125,45 @@ func compile(ctx context.Context, s *source) (*program, error) {
 		if len(p.compiler.GetRules(ast.MustParseRef(query))) == 0 {
 			return nil, compileFault(s.name, "it has no rule %s", query)
 		}
-		*prepared, err = rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(store),
-			rego.Capabilities(s.capabilities), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
+		*prepared, err = p.prepare(ctx, s, query)
 		if err != nil {
 			return nil, compileFault(s.name, "%v", err).Because(err)
 		}
 	}
+	for _, rule := range reachable(p.compiler, append(outlookRules(p.compiler), "data.toolwarrant.effective.plan", "data.toolwarrant.access.visible")...) {
+		references(rule, p.listReads.note)
+	}
+	p.outlook, err = p.prepare(ctx, s, outlookQuery(p.compiler))
+	if err != nil {
+		return nil, compileFault(s.name, "%v", err).Because(err)
+	}
 	p.index()
 	return p, nil
+}
+
+func (p *program) prepare(ctx context.Context, s *source, query string) (rego.PreparedEvalQuery, error) {
+	return rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(p.store),
+		rego.Capabilities(s.capabilities), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
+}
+
+// outlookRules give two parts of a decision: its level and its policy. A policy
+// that is put together in another way has only the whole.
+func outlookRules(c *ast.Compiler) []string {
+	parts := []string{"data.toolwarrant.risk.level", "data.toolwarrant.effective.policy"}
+	for _, rule := range parts {
+		if len(c.GetRules(ast.MustParseRef(rule))) == 0 {
+			return []string{"data.toolwarrant.decision"}
+		}
+	}
+	return parts
+}
+
+func outlookQuery(c *ast.Compiler) string {
+	rules := outlookRules(c)
+	if len(rules) == 1 {
+		return rules[0]
+	}
+	return `{"riskLevel": ` + rules[0] + `, "effectivePolicy": ` + rules[1] + `}`
 }
 
 func compileModules(ctx context.Context, s *source, store storage.Store, modules map[string]*ast.Module) (*ast.Compiler, error) {
@@ -173,23 +208,10 @@ func (p *program) index() {
 // a call has: everything that access.visible can reach is searched for the
 // arguments, the approvals and the time.
 func visibleIsPure(name string, c *ast.Compiler) error {
-	start := c.GetRules(ast.MustParseRef("data.toolwarrant.access.visible"))
-	queue := append([]*ast.Rule(nil), start...)
-	seen := map[*ast.Rule]bool{}
-	for len(queue) > 0 {
-		rule := queue[0]
-		queue = queue[1:]
-		if seen[rule] {
-			continue
-		}
-		seen[rule] = true
+	for _, rule := range reachable(c, "data.toolwarrant.access.visible") {
 		var offence ast.Ref
 		ast.WalkRefs(rule, func(ref ast.Ref) bool {
-			switch {
-			case ref.HasPrefix(ast.DefaultRootRef):
-				queue = append(queue, c.GetRules(ref.ConstantPrefix())...)
-				queue = append(queue, c.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})...)
-			case ref.HasPrefix(ast.InputRootRef) && readsCall(ref):
+			if ref.HasPrefix(ast.InputRootRef) && readsCall(ref) {
 				offence = ref
 			}
 			return false
@@ -207,6 +229,31 @@ func visibleIsPure(name string, c *ast.Compiler) error {
 		}
 	}
 	return nil
+}
+
+// reachable gives every rule that the evaluation of some rules could enter.
+func reachable(c *ast.Compiler, names ...string) []*ast.Rule {
+	var queue, out []*ast.Rule
+	for _, name := range names {
+		queue = append(queue, c.GetRules(ast.MustParseRef(name))...)
+	}
+	for seen := map[*ast.Rule]bool{}; len(queue) > 0; {
+		rule := queue[0]
+		queue = queue[1:]
+		if seen[rule] {
+			continue
+		}
+		seen[rule] = true
+		out = append(out, rule)
+		ast.WalkRefs(rule, func(ref ast.Ref) bool {
+			if ref.HasPrefix(ast.DefaultRootRef) {
+				queue = append(queue, c.GetRules(ref.ConstantPrefix())...)
+				queue = append(queue, c.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})...)
+			}
+			return false
+		})
+	}
+	return out
 }
 
 // readsCall reports whether an input reference takes in what only a call has.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -68,19 +69,8 @@ func (e *engine) makePlan(ctx context.Context, tool Tool, key planKey) (*plan, e
 		return nil, err
 	}
 	pl.chain = chainNames(pl.fold.chain)
-	if pl.folded, violations, err = e.layered(ctx, pl.tool, pl.fold); err != nil {
+	if pl.folded, violations, err = e.judge(ctx, tool.Spec, pl.tool, pl.fold, key.chain); err != nil {
 		return nil, err
-	}
-	for i, v := range violations {
-		violations[i] = refine(v, tool.Spec)
-	}
-	violations = append(violations, e.layers.unmet(pl.fold.chain, pl.folded, tool.Spec)...)
-	if key.chain.document != "" {
-		widened, err := e.widened(ctx, pl, key.chain)
-		if err != nil {
-			return nil, err
-		}
-		violations = append(violations, widened...)
 	}
 	if len(violations) > 0 {
 		pl.rejected = rejection(violations)
@@ -88,14 +78,34 @@ func (e *engine) makePlan(ctx context.Context, tool Tool, key planKey) (*plan, e
 	return pl, nil
 }
 
+// judge says what the layers make of a document, and what it violates.
+func (e *engine) judge(ctx context.Context, s *spec.Spec, tool *ast.Term, f *folded, chain chainKey, more ...rego.EvalOption) (decision.EffectivePolicy, []violation, error) {
+	got, violations, err := e.layered(ctx, tool, f, more...)
+	if err != nil {
+		return got, nil, err
+	}
+	for i, v := range violations {
+		violations[i] = refine(v, s)
+	}
+	violations = append(violations, e.layers.unmet(f.chain, got, s)...)
+	if chain.document != "" {
+		widened, err := e.widened(ctx, got, tool, chain, more...)
+		if err != nil {
+			return got, nil, err
+		}
+		violations = append(violations, widened...)
+	}
+	return got, violations, nil
+}
+
 // layered folds a tool into its layers.
-func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded) (decision.EffectivePolicy, []violation, error) {
+func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded, more ...rego.EvalOption) (decision.EffectivePolicy, []violation, error) {
 	input := ast.NewObject(
 		[2]*ast.Term{ast.InternedTerm("tool"), tool},
 		[2]*ast.Term{ast.InternedTerm("layers"), f.layers},
 		[2]*ast.Term{ast.InternedTerm("folded"), f.term},
 	)
-	t, err := e.eval(ctx, e.program.plan, input)
+	t, err := e.eval(ctx, e.program.plan, input, more...)
 	if err != nil {
 		return decision.EffectivePolicy{}, nil, err
 	}
@@ -108,16 +118,16 @@ func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded) (decisi
 }
 
 // widened holds a document that names a profile to "may only narrow".
-func (e *engine) widened(ctx context.Context, pl *plan, key chainKey) ([]violation, error) {
+func (e *engine) widened(ctx context.Context, got decision.EffectivePolicy, tool *ast.Term, key chainKey, more ...rego.EvalOption) ([]violation, error) {
 	without, err := e.fold(ctx, chainKey{operator: key.operator})
 	if err != nil {
 		return nil, err
 	}
-	allowed, _, err := e.layered(ctx, pl.tool, without)
+	allowed, _, err := e.layered(ctx, tool, without, more...)
 	if err != nil {
 		return nil, err
 	}
-	dimension, ok := pl.folded.Within(allowed)
+	dimension, ok := got.Within(allowed)
 	if ok {
 		return nil, nil
 	}

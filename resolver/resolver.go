@@ -19,8 +19,6 @@ package resolver
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +28,6 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/toolwarrant/toolwarrant/decision"
-	"github.com/toolwarrant/toolwarrant/digest"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
@@ -268,60 +265,4 @@ func (e *engine) input(pl *plan, req Request) (ast.Value, error) {
 		[2]*ast.Term{ast.InternedTerm("approvals"), approvals},
 		[2]*ast.Term{ast.InternedTerm("now"), stringTerm(stamp(req.now()))},
 	), nil
-}
-
-// seenKey names what visibility is a function of, besides the revision.
-type seenKey struct{ digest, toolID, source, principal string }
-
-// Visible says for each tool whether the principal may see it. A tool that the
-// layers reject is not visible. Answers are remembered per policy, content and
-// principal: a list has no arguments and no time.
-func (r *Resolver) Visible(ctx context.Context, p decision.Principal, tools []Tool) ([]bool, error) {
-	e := r.active.Load()
-	who, err := digest.JSON(p)
-	if err != nil {
-		return nil, unavailable("eval-error", "the principal cannot be read").Because(err)
-	}
-	principal := principalTerm(p)
-	out := make([]bool, len(tools))
-	for i, tool := range tools {
-		if tool.Spec == nil {
-			continue
-		}
-		key := seenKey{tool.Spec.Digest(), tool.Spec.ToolID, tool.Source + "\x00" + strings.Join(tool.ManifestEnv, "\x00"), who}
-		if seen, ok := e.visible.Get(key); ok {
-			out[i] = seen
-			continue
-		}
-		if out[i], err = e.sees(ctx, principal, p, tool); err != nil {
-			return nil, err
-		}
-		e.visible.Add(key, out[i])
-	}
-	return out, nil
-}
-
-func (e *engine) sees(ctx context.Context, principal *ast.Term, p decision.Principal, tool Tool) (bool, error) {
-	pl, err := e.planFor(ctx, tool, p)
-	var rejected *Rejection
-	if errors.As(err, &rejected) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	t, err := e.eval(ctx, e.program.visible, ast.NewObject(
-		[2]*ast.Term{ast.InternedTerm("tool"), pl.tool},
-		[2]*ast.Term{ast.InternedTerm("layers"), pl.fold.layers},
-		[2]*ast.Term{ast.InternedTerm("folded"), pl.fold.term},
-		[2]*ast.Term{ast.InternedTerm("principal"), principal},
-	))
-	if errors.Is(err, &fault.Error{Code: fault.PolicyUnavailable, Reason: "undefined"}) {
-		return false, nil // undefined is a refusal
-	}
-	if err != nil {
-		return false, err
-	}
-	seen, ok := t.Value.(ast.Boolean)
-	return ok && bool(seen), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor"
+	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -64,11 +65,11 @@ func (g *governed) Tools(ctx context.Context, p decision.Principal) ([]ToolView,
 		key := viewKey{policy, t.Spec.Name, t.Spec.Digest()}
 		v, known := g.views.Get(key)
 		if !known {
-			d, err := g.s.Decide(ctx, t, p, decision.OriginList, nil)
+			o, err := g.s.Outlook(ctx, t, p)
 			if err != nil {
 				continue // a tool that the policy rejects cannot be called either
 			}
-			v = view(t, d)
+			v = view(t, o)
 			g.views.Add(key, v)
 		}
 		views = append(views, v)
@@ -78,11 +79,11 @@ func (g *governed) Tools(ctx context.Context, p decision.Principal) ([]ToolView,
 
 // view is the model's part of a tool: name, description and parameters, with
 // hints that follow from what the decision lets it do.
-func view(t *catalog.Tool, d *decision.Decision) ToolView {
-	p := d.EffectivePolicy
+func view(t *catalog.Tool, o resolver.Outlook) ToolView {
+	p := o.EffectivePolicy
 	network := p.Network.Mode != "blocked"
-	readOnly := !network && !p.FS.Write && d.RiskLevel < "L4"
-	destructive := p.FS.Write || d.RiskLevel == "L5"
+	readOnly := !network && !p.FS.Write && o.RiskLevel < "L4"
+	destructive := p.FS.Write || o.RiskLevel == "L5"
 	v := ToolView{Name: t.Spec.Name, Description: t.Spec.Description, InputSchema: t.Spec.InputSchema()}
 	v.Annotations.ReadOnly, v.Annotations.OpenWorld = &readOnly, &network
 	if !readOnly {

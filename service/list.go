@@ -70,6 +70,11 @@ func (s *Service) Decide(ctx context.Context, t *catalog.Tool, p decision.Princi
 	})
 }
 
+// Outlook asks the policy for what a list shows of a tool.
+func (s *Service) Outlook(ctx context.Context, t *catalog.Tool, p decision.Principal) (resolver.Outlook, error) {
+	return s.Policy.Outlook(ctx, p, policyTool(t))
+}
+
 // Visible lists the tools that p may see and call now, by name: active,
 // exposed, and not hidden by the policy.
 func (s *Service) Visible(ctx context.Context, p decision.Principal) ([]*catalog.Tool, error) {

@@ -75,11 +75,25 @@ reasons contains {
 # labels:
 #   id: access-applies
 _applies(rule) if {
-	_any(rule, "tools", {input.tool.name, input.tool.toolId})
+	_any(rule, "groups", input.principal.groups)
+	_any(rule, "subjects", {input.principal.subject})
 	_any(rule, "categories", {input.tool.category})
 	_any(rule, "tags", input.tool.tags)
-	_any(rule, "subjects", {input.principal.subject})
-	_any(rule, "groups", input.principal.groups)
+	_named(rule)
+}
+
+# METADATA
+# title: The tool is one that the rule names, or it names none
+# description: |
+#   The name is looked at last, and only for a rule that states one: tools that
+#   no rule tells apart are listed by one evaluation.
+# labels:
+#   id: access-named
+_named(rule) if count(object.get(rule, "tools", [])) == 0
+
+_named(rule) if {
+	some tool in rule.tools
+	tool in {input.tool.name, input.tool.toolId}
 }
 
 # METADATA

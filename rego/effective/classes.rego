@@ -10,19 +10,13 @@ import rego.v2
 # title: Classes that code may look up
 # labels:
 #   id: effective-allow-classes
-allow_classes := granted - removed if {
-	granted := input.folded.allowClasses | input.tool.sandboxOverrides.addAllowClasses
-	removed := input.tool.sandboxOverrides.removeAllowClasses
-}
+allow_classes := (input.folded.allowClasses | input.tool.sandboxOverrides.addAllowClasses) - input.tool.sandboxOverrides.removeAllowClasses
 
 # METADATA
 # title: Classes that stay refused whatever is allowed
 # labels:
 #   id: effective-deny-classes
-deny_classes := refused - removed if {
-	refused := input.folded.denyClasses | input.tool.sandboxOverrides.addDenyClasses
-	removed := input.tool.sandboxOverrides.removeDenyClasses
-}
+deny_classes := (input.folded.denyClasses | input.tool.sandboxOverrides.addDenyClasses) - input.tool.sandboxOverrides.removeDenyClasses
 
 # METADATA
 # title: Denies that the tool lifts

@@ -29,6 +29,7 @@ hosts := input.folded.network.hosts | input.tool.sandboxOverrides.hostsAllow if 
 # labels:
 #   id: effective-private-hosts
 private_hosts := {pair |
-	some host in hosts
-	some pair in input.layers.operator.privateHosts[host]
+	some host, pairs in input.layers.operator.privateHosts
+	host in hosts
+	some pair in pairs
 }

@@ -17,30 +17,36 @@ policy := folded
 
 # METADATA
 # title: The policy of the layers, whoever calls
+# description: |
+#   A builtin hands the object on as one piece. Without, each rule that hands
+#   it on would put it together anew.
 # labels:
 #   id: effective-folded
-folded := {
-	"allowClasses": allow_classes,
-	"denyClasses": deny_classes,
-	"network": {
-		"mode": network_mode,
-		"hosts": hosts,
-		"hostsDeny": input.folded.network.hostsDeny,
-		"ports": input.folded.network.ports,
-		"privateHosts": private_hosts,
+folded := object.get(
+	{
+		"allowClasses": allow_classes,
+		"denyClasses": deny_classes,
+		"network": {
+			"mode": network_mode,
+			"hosts": hosts,
+			"hostsDeny": input.folded.network.hostsDeny,
+			"ports": input.folded.network.ports,
+			"privateHosts": private_hosts,
+		},
+		"fs": {
+			"read": file_read,
+			"write": file_write,
+			"basePath": base_path,
+		},
+		"env": env,
+		"maxStatements": input.folded.maxStatements,
+		"timeoutSeconds": input.folded.timeoutSeconds,
+		"maxMemoryBytes": input.folded.maxMemoryBytes,
+		"maxOutputBytes": input.folded.maxOutputBytes,
+		"maxLogLines": input.folded.maxLogLines,
 	},
-	"fs": {
-		"read": file_read,
-		"write": file_write,
-		"basePath": base_path,
-	},
-	"env": env,
-	"maxStatements": input.folded.maxStatements,
-	"timeoutSeconds": input.folded.timeoutSeconds,
-	"maxMemoryBytes": input.folded.maxMemoryBytes,
-	"maxOutputBytes": input.folded.maxOutputBytes,
-	"maxLogLines": input.folded.maxLogLines,
-}
+	[], null,
+)
 
 # METADATA
 # title: What the layers make of a tool

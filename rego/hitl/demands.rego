@@ -12,9 +12,8 @@ import rego.v2
 # labels:
 #   id: hitl-operator-rule
 demands contains {"id": "hitl-operator-rule", "fourEyes": false} if {
-	settings := data.toolwarrant.settings.hitl
-	some id in [input.tool.name, input.tool.toolId]
-	id in settings.requiredTools
+	some id in data.toolwarrant.settings.hitl.requiredTools
+	id in {input.tool.name, input.tool.toolId}
 }
 
 demands contains {"id": "hitl-operator-rule", "fourEyes": false} if {

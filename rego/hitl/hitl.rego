@@ -14,18 +14,13 @@ import data.toolwarrant.risk
 # title: The requirement
 # labels:
 #   id: hitl-requirement
-requirement := {
-	"mode": decided.mode,
-	"source": decided.source,
-	"ruleId": decided.ruleId,
-	"autoApproved": decided.autoApproved,
+requirement := object.union(verdict, {
 	"prompt": prompt,
 	"channels": settings.channels,
 	"approvers": approvers,
 	"expirySeconds": settings.expirySeconds,
 	"outOfBandExpirySeconds": settings.outOfBandExpirySeconds,
-} if {
-	decided := verdict
+}) if {
 	settings := data.toolwarrant.settings.hitl
 }
 

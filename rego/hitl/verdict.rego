@@ -11,34 +11,39 @@ import data.toolwarrant.risk
 # title: Required or not, by which rule
 # labels:
 #   id: hitl-verdict
-verdict := _verdict(mode, risk.level, data.toolwarrant.settings.hitl) if {
-	mode := object.get(input.tool.humanInTheLoop, "mode", "")
-}
+verdict := _demanded if {
+	count(demands) > 0
+} else := _asked(object.get(input.tool.humanInTheLoop, "mode", ""), risk.level)
+
+# METADATA
+# title: The verdict where something demands a human
+# labels:
+#   id: hitl-verdict-demanded
+_demanded := {"mode": "REQUIRED", "source": "rule", "ruleId": min({demand.id | some demand in demands}), "autoApproved": false}
 
 # METADATA
 # title: The verdict on a mode and a level
-# description: The outcomes are constants, which cost nothing to make.
+# description: |
+#   One clause for each mode, which is found by its name. The outcomes are
+#   constants, which cost nothing to make.
 # labels:
 #   id: hitl-verdict-of
-_verdict(mode, level, settings) := {"mode": "REQUIRED", "source": "rule", "ruleId": first, "autoApproved": false} if {
-	first := min({demand.id | some demand in demands})
-} else := {"mode": "REQUIRED", "source": "spec", "ruleId": "hitl-required", "autoApproved": false} if {
-	mode == "REQUIRED"
+_asked("REQUIRED", _) := {"mode": "REQUIRED", "source": "spec", "ruleId": "hitl-required", "autoApproved": false}
+
+_asked("DISABLED", level) := {"mode": "REQUIRED", "source": "floor", "ruleId": "hitl-floor", "autoApproved": false} if {
+	level >= data.toolwarrant.settings.hitl.floor
+} else := {"mode": "DISABLED", "source": "spec", "ruleId": "hitl-disabled", "autoApproved": false}
+
+_asked("AUTO_APPROVE", level) := {"mode": "REQUIRED", "source": "threshold", "ruleId": "hitl-threshold", "autoApproved": false} if {
+	level >= data.toolwarrant.settings.hitl.threshold
 } else := {"mode": "REQUIRED", "source": "floor", "ruleId": "hitl-floor", "autoApproved": false} if {
-	mode == "DISABLED"
-	level >= settings.floor
-} else := {"mode": "DISABLED", "source": "spec", "ruleId": "hitl-disabled", "autoApproved": false} if {
-	mode == "DISABLED"
-} else := {"mode": "REQUIRED", "source": "threshold", "ruleId": "hitl-threshold", "autoApproved": false} if {
-	mode == "AUTO_APPROVE"
-	level >= settings.threshold
-} else := {"mode": "REQUIRED", "source": "floor", "ruleId": "hitl-floor", "autoApproved": false} if {
-	mode == "AUTO_APPROVE"
-	level >= settings.floor
-} else := {"mode": "DISABLED", "source": "spec", "ruleId": "hitl-auto-approve", "autoApproved": true} if {
-	mode == "AUTO_APPROVE"
-} else := {"mode": "REQUIRED", "source": "rule", "ruleId": "hitl-unknown-mode", "autoApproved": false} if {
-	mode != ""
-} else := {"mode": "REQUIRED", "source": "default", "ruleId": "hitl-default", "autoApproved": false} if {
-	level >= settings.defaultFrom
+	level >= data.toolwarrant.settings.hitl.floor
+} else := {"mode": "DISABLED", "source": "spec", "ruleId": "hitl-auto-approve", "autoApproved": true}
+
+_asked("", level) := {"mode": "REQUIRED", "source": "default", "ruleId": "hitl-default", "autoApproved": false} if {
+	level >= data.toolwarrant.settings.hitl.defaultFrom
 } else := {"mode": "DISABLED", "source": "default", "ruleId": "hitl-default", "autoApproved": false}
+
+_asked(mode, _) := {"mode": "REQUIRED", "source": "rule", "ruleId": "hitl-unknown-mode", "autoApproved": false} if {
+	not mode in {"", "REQUIRED", "DISABLED", "AUTO_APPROVE"}
+}

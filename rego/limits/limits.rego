@@ -12,12 +12,7 @@ import data.toolwarrant.risk
 # description: 0 means no limit.
 # labels:
 #   id: limits-rates
-rates := {
-	"ratePerMinute": settings.ratePerMinute,
-	"concurrency": settings.concurrency,
-} if {
-	settings := data.toolwarrant.settings.limits
-}
+rates := object.remove(data.toolwarrant.settings.limits, {"ceilings"})
 
 # METADATA
 # title: The weakest isolation that the call may run under

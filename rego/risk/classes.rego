@@ -15,14 +15,13 @@ import data.toolwarrant.effective
 _by_kind(patterns) := {kind: hits |
 	wildcards := {pattern | some pattern in patterns; endswith(pattern, "*")}
 	some kind, listed in data.toolwarrant.settings.classes
-	hits := union({
-		{pattern | some pattern in listed.exact; pattern in patterns},
-		{pattern | some pattern in patterns; strings.any_prefix_match(pattern, listed.prefix)},
-		{pattern |
-			some pattern in wildcards
-			strings.any_prefix_match(array.concat(listed.exact, listed.prefix), trim_suffix(pattern, "*"))
-		},
-	})
+	named := {pattern | some pattern in listed.exact; pattern in patterns}
+	begun := {pattern | some pattern in patterns; strings.any_prefix_match(pattern, listed.prefix)}
+	covered := {pattern |
+		some pattern in wildcards
+		strings.any_prefix_match(array.concat(listed.exact, listed.prefix), trim_suffix(pattern, "*"))
+	}
+	hits := (named | begun) | covered
 	count(hits) > 0
 }
 

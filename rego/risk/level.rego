@@ -19,23 +19,15 @@ level := max({"L0"} | {signal.level | some signal in signals})
 # title: A signal, with the names of what caused it
 # labels:
 #   id: risk-signal
-_signal(id, names) := {
+_signal(id, names) := object.union(setting, {
 	"id": id,
-	"level": setting.level,
-	"message": message,
-} if {
+	"message": sprintf("%s: %s", [setting.message, concat(", ", names)]),
+}) if {
 	setting := data.toolwarrant.settings.risk.signals[id]
-	message := sprintf("%s: %s", [setting.message, concat(", ", names)])
 }
 
 # METADATA
 # title: A signal without names
 # labels:
 #   id: risk-plain-signal
-_plain(id) := {
-	"id": id,
-	"level": setting.level,
-	"message": setting.message,
-} if {
-	setting := data.toolwarrant.settings.risk.signals[id]
-}
+_plain(id) := object.union(data.toolwarrant.settings.risk.signals[id], {"id": id})

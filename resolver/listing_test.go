@@ -1,0 +1,117 @@
+package resolver
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+)
+
+// What a list remembers of other tools and callers never changes an answer:
+// each is the one of a policy that was asked about nothing else.
+func TestListsShareOnlyWhatIsTheSame(t *testing.T) {
+	dir := policyFolder(t, map[string]string{"rego/data.json": strictSettings(t)})
+	o := Options{Policy: dir, Operator: Operator{BasePath: "/base", AllowOpenMode: true}}
+	warm, rnd := newResolver(t, o), rand.New(rand.NewPCG(9, 10))
+	seen, outlooks := 0, 0
+	for range 150 {
+		req := anyRequest(t, rnd)
+		tools := []Tool{req.Tool, {Spec: doc(t, nil), Source: "user"}}
+		got, err := warm.Visible(context.Background(), req.Principal, tools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cold := &Resolver{options: o}
+		cold.active.Store(forgetful(t, warm))
+		want, err := cold.Visible(context.Background(), req.Principal, tools)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Fatalf("%s: %v %s", req.Tool.Spec.Canonical(), err, diff)
+		}
+		if got[0] {
+			seen++
+		}
+		req.Origin, req.Args = decision.OriginList, nil
+		d, refused := warm.Resolve(context.Background(), req)
+		look, err := warm.Outlook(context.Background(), req.Principal, req.Tool)
+		if (refused == nil) != (err == nil) {
+			t.Fatalf("decision: %v, outlook: %v", refused, err)
+		}
+		if err != nil {
+			continue
+		}
+		outlooks++
+		if diff := cmp.Diff(Outlook{d.RiskLevel, d.EffectivePolicy}, look); diff != "" {
+			t.Fatalf("%s: %s", req.Tool.Spec.Canonical(), diff)
+		}
+	}
+	if seen < 10 || seen > 140 || outlooks < 30 {
+		t.Errorf("%d of 150 were seen, %d had an outlook", seen, outlooks)
+	}
+}
+
+// forgetful is the engine of r that remembers no list.
+func forgetful(t *testing.T, r *Resolver) *engine {
+	t.Helper()
+	old := r.active.Load()
+	e := &engine{
+		revision: old.revision, program: old.program, layers: old.layers, operator: old.operator, opTerm: old.opTerm,
+		evaluators: old.evaluators, chains: old.chains, plans: old.plans,
+	}
+	var err error
+	if e.standings, err = newShared[standing](readsContent); err != nil {
+		t.Fatal(err)
+	}
+	if e.seen, err = newShared[bool](readsContent | readsPrincipal); err != nil {
+		t.Fatal(err)
+	}
+	if e.outlooks, err = newShared[Outlook](readsAll); err != nil {
+		t.Fatal(err)
+	}
+	e.lists.Store(&[]*toolList{})
+	return e
+}
+
+// A list that is asked for again follows the catalog, the caller and the
+// policy.
+func TestListFollowsWhatChanges(t *testing.T) {
+	dir := policyFolder(t, nil)
+	r := newResolver(t, Options{Policy: dir})
+	var tools []Tool
+	for i := range 3 {
+		tools = append(tools, Tool{Spec: doc(t, map[string]any{"name": fmt.Sprintf("tool%d", i)}), Source: "user"})
+	}
+	expect := func(what, group string, tools []Tool, want ...bool) {
+		t.Helper()
+		got, err := r.Visible(context.Background(), decision.Principal{Subject: "s", Groups: []string{group}}, tools)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", what, err, diff)
+		}
+		for i := range got {
+			got[i] = false // an answer is the caller's own
+		}
+	}
+	expect("at first", "staff", tools, true, true, true)
+	expect("again", "staff", tools, true, true, true)
+	changed := append([]Tool{{Spec: doc(t, overrides(map[string]any{"networkMode": "open"})), Source: "user"}}, tools[1:]...)
+	expect("another tool", "staff", changed, false, true, true)
+	file := filepath.Join(dir, "rego", "data.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := `"rules": [{"id": "x", "effect": "hide", "tools": ["tool1"], "groups": ["guests"]}]`
+	change(t, dir, map[string]string{"rego/data.json": strings.Replace(string(text), `"rules": []`, rule, 1)})
+	if changed, err := r.Reload(context.Background()); err != nil || !changed {
+		t.Fatal(changed, err)
+	}
+	expect("another policy, staff", "staff", tools, true, true, true)
+	expect("another policy, guests", "guests", tools, true, false, true)
+	expect("guests, again", "guests", tools, true, false, true)
+}
