@@ -144,16 +144,7 @@ func toolTerm(tool Tool, digest string, base string) *ast.Term {
 	t.add("source", stringTerm(tool.Source))
 	t.add("specDigest", stringTerm(digest))
 	t.add("sandboxOverrides", overridesTerm(s.Overrides, base))
-	var hitl terms
-	if h := s.HumanInTheLoop; h != nil {
-		if h.Mode != nil {
-			hitl.add("mode", stringTerm(*h.Mode))
-		}
-		if h.PromptTemplate != nil {
-			hitl.add("promptTemplate", stringTerm(*h.PromptTemplate))
-		}
-	}
-	t.add("humanInTheLoop", hitl.object())
+	t.add("humanInTheLoop", hitlTerm(s.HumanInTheLoop))
 	params := make([]string, len(s.Params))
 	for i, p := range s.Params {
 		params[i] = p.Name
@@ -167,6 +158,17 @@ func toolTerm(tool Tool, digest string, base string) *ast.Term {
 	code.add("helpers", set(facts.Helpers))
 	code.add("javaInterop", ast.InternedTerm(facts.JavaInterop))
 	t.add("code", code.object())
+	return t.object()
+}
+
+func hitlTerm(h *spec.HumanInTheLoop) *ast.Term {
+	var t terms
+	if h != nil && h.Mode != nil {
+		t.add("mode", stringTerm(*h.Mode))
+	}
+	if h != nil && h.PromptTemplate != nil {
+		t.add("promptTemplate", stringTerm(*h.PromptTemplate))
+	}
 	return t.object()
 }
 

@@ -146,6 +146,9 @@ func readLayer(name string, v cue.Value) (*layer, error) {
 			return nil, err
 		}
 	}
+	if noCeiling(l.constraints) {
+		return nil, fmt.Errorf("the constraint on riskLevel of %s forbids no level; the levels are L0 to L5, as in <=\"L3\"", layerTitle(l))
+	}
 	lower(l.Hosts)
 	lower(l.HostsDeny)
 	return l, nil
@@ -192,6 +195,9 @@ func oneLine(err error) string {
 	}
 	format, args := list[0].Msg()
 	text := fmt.Sprintf(format, args...)
+	if text == "" { // not an error of CUE
+		text = err.Error()
+	}
 	if path := list[0].Path(); len(path) > 0 {
 		text = strings.Join(path, ".") + ": " + text
 	}

@@ -29,6 +29,8 @@ type plan struct {
 	fold     *folded
 	chain    []string
 	folded   decision.EffectivePolicy
+	level    string // of the layers alone; "" where the policy does not say
+	ceiling  bool   // a layer of the chain states a constraint on the level
 	rejected *Rejection
 }
 
@@ -68,13 +70,15 @@ func (e *engine) makePlan(ctx context.Context, tool Tool, key planKey) (*plan, e
 		return nil, err
 	}
 	pl.chain = chainNames(pl.fold.chain)
-	if pl.folded, violations, err = e.layered(ctx, pl.tool, pl.fold); err != nil {
+	var signals []decision.Signal
+	if pl.folded, pl.level, signals, violations, err = e.layered(ctx, pl.tool, pl.fold); err != nil {
 		return nil, err
 	}
+	pl.ceiling = e.layers.ceiling(pl.fold.chain)
 	for i, v := range violations {
 		violations[i] = refine(v, tool.Spec)
 	}
-	violations = append(violations, e.layers.unmet(pl.fold.chain, pl.folded, tool.Spec)...)
+	violations = append(violations, e.breaches(ctx, pl, tool.Spec, pl.level, signals)...)
 	if key.chain.document != "" {
 		widened, err := e.widened(ctx, pl, key.chain)
 		if err != nil {
@@ -88,8 +92,8 @@ func (e *engine) makePlan(ctx context.Context, tool Tool, key planKey) (*plan, e
 	return pl, nil
 }
 
-// layered folds a tool into its layers.
-func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded) (decision.EffectivePolicy, []violation, error) {
+// layered folds a tool into its layers, and says what level that comes to.
+func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded) (p decision.EffectivePolicy, level string, signals []decision.Signal, v []violation, err error) {
 	input := ast.NewObject(
 		[2]*ast.Term{ast.InternedTerm("tool"), tool},
 		[2]*ast.Term{ast.InternedTerm("layers"), f.layers},
@@ -97,14 +101,26 @@ func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded) (decisi
 	)
 	t, err := e.eval(ctx, e.program.plan, input)
 	if err != nil {
-		return decision.EffectivePolicy{}, nil, err
+		return p, "", nil, nil, err
 	}
 	var r reader
-	p, v := r.effective(r.get(t, "folded")), r.violations(t)
-	if r.err != nil {
-		return p, nil, unavailable("eval-error", "the policy gave a policy of another shape: %v", r.err)
+	p, v = r.effective(r.get(t, "folded")), r.violations(t)
+	if r.has(t, "riskLevel") { // a plan of an older policy is silent
+		level, signals = r.level(t, "riskLevel"), r.signals(t)
 	}
-	return p, v, nil
+	if r.err != nil {
+		return p, "", nil, nil, unavailable("eval-error", "the policy gave a policy of another shape: %v", r.err)
+	}
+	return p, level, signals, v, nil
+}
+
+// breaches are the constraints that a tool of a level does not satisfy.
+func (e *engine) breaches(ctx context.Context, pl *plan, s *spec.Spec, level string, signals []decision.Signal) []violation {
+	var out []violation
+	for _, b := range e.layers.unmet(pl.fold.chain, pl.folded, level, s) {
+		out = append(out, e.layers.sentence(b, pl.fold.chain, s, func(b breach) cause { return e.causeOf(ctx, pl, s, b, level, signals) }))
+	}
+	return out
 }
 
 // widened holds a document that names a profile to "may only narrow".
@@ -113,7 +129,7 @@ func (e *engine) widened(ctx context.Context, pl *plan, key chainKey) ([]violati
 	if err != nil {
 		return nil, err
 	}
-	allowed, _, err := e.layered(ctx, pl.tool, without)
+	allowed, _, _, _, err := e.layered(ctx, pl.tool, without)
 	if err != nil {
 		return nil, err
 	}
