@@ -21,14 +21,16 @@ type program struct {
 	compiler *ast.Compiler
 	store    storage.Store
 
-	decision rego.PreparedEvalQuery // data.toolwarrant.decision
-	chain    rego.PreparedEvalQuery // data.toolwarrant.effective.chain
-	plan     rego.PreparedEvalQuery // data.toolwarrant.effective.plan
-	visible  rego.PreparedEvalQuery // data.toolwarrant.access.visible
-	findings rego.PreparedEvalQuery // data.toolwarrant.lint.findings
-	refusals rego.PreparedEvalQuery // data.toolwarrant.publish.refusals
+	decision rego.PreparedEvalQuery  // data.toolwarrant.decision
+	chain    rego.PreparedEvalQuery  // data.toolwarrant.effective.chain
+	plan     rego.PreparedEvalQuery  // data.toolwarrant.effective.plan
+	visible  rego.PreparedEvalQuery  // data.toolwarrant.access.visible
+	findings rego.PreparedEvalQuery  // data.toolwarrant.lint.findings
+	refusals rego.PreparedEvalQuery  // data.toolwarrant.publish.refusals
+	because  *rego.PreparedEvalQuery // data.toolwarrant.hitl.explanation, nil in a policy without
 
 	rules map[string]Rule // METADATA label id -> rule
+	said  map[string]Rule // an id that a rule or a setting gives, without METADATA of its own
 }
 
 // Rule is where a rule stands and what its METADATA says.
@@ -103,7 +105,7 @@ func compile(ctx context.Context, s *source) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{store: store, rules: map[string]Rule{}}
+	p := &program{store: store, rules: map[string]Rule{}, said: map[string]Rule{}}
 	if p.compiler, err = compileModules(ctx, s, store, modules); err != nil {
 		return nil, err
 	}
@@ -121,14 +123,30 @@ func compile(ctx context.Context, s *source) (*program, error) {
 		if len(p.compiler.GetRules(ast.MustParseRef(query))) == 0 {
 			return nil, compileFault(s.name, "it has no rule %s", query)
 		}
-		*prepared, err = rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(store),
-			rego.Capabilities(s.capabilities), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
-		if err != nil {
-			return nil, compileFault(s.name, "%v", err).Because(err)
+		if *prepared, err = p.prepare(ctx, s, query); err != nil {
+			return nil, err
 		}
 	}
+	const because = "data.toolwarrant.hitl.explanation"
+	if len(p.compiler.GetRules(ast.MustParseRef(because))) > 0 {
+		q, err := p.prepare(ctx, s, because)
+		if err != nil {
+			return nil, err
+		}
+		p.because = &q
+	}
 	p.index()
+	p.indexSaid(modules, s.data)
 	return p, nil
+}
+
+func (p *program) prepare(ctx context.Context, s *source, query string) (rego.PreparedEvalQuery, error) {
+	q, err := rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(p.store),
+		rego.Capabilities(s.capabilities), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
+	if err != nil {
+		return q, compileFault(s.name, "%v", err).Because(err)
+	}
+	return q, nil
 }
 
 func compileModules(ctx context.Context, s *source, store storage.Store, modules map[string]*ast.Module) (*ast.Compiler, error) {
