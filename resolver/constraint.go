@@ -150,13 +150,13 @@ func (l *layers) takes(by *layer, path string, value any) bool {
 
 // noCeiling finds a constraint on the level that every level satisfies: a
 // bound that is misspelled would otherwise look like one that holds.
-func noCeiling(constraints cue.Value) bool {
+func noCeiling(ctx *cue.Context, constraints cue.Value) bool {
 	bound := constraints.LookupPath(cue.ParsePath(levelField))
 	if !bound.Exists() {
 		return false
 	}
 	for _, level := range levels {
-		if bound.Unify(constraints.Context().Encode(level)).Validate(cue.Concrete(true)) != nil {
+		if bound.Unify(ctx.Encode(level)).Validate(cue.Concrete(true)) != nil {
 			return false
 		}
 	}
