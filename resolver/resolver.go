@@ -87,6 +87,7 @@ type Tool struct {
 	Spec        *spec.Spec
 	Source      string   // builtin, user, ...
 	ManifestEnv []string // placeholder names that a bundled tool's manifest grants
+	Mentions    []string // names of other tools that the texts hold; for Findings alone
 }
 
 // Request is one question to the policy.
