@@ -79,12 +79,11 @@ _random(token, form) if {
 		regex.match(need, token)
 	}
 	not _encoded_text(token)
-	characters := split(token, "")
-	n := count(characters)
+	n := count(token)
 	equal := sum([pairs |
-		some character in {x | some x in characters}
-		c := count([x | some x in characters; x == character])
-		pairs := c * (c - 1)
+		some character in {x | some x in split(token, "")}
+		times := count(indexof_n(token, character))
+		pairs := times * (times - 1)
 	])
 	equal / (n * (n - 1)) <= form.collisions
 }
