@@ -23,8 +23,8 @@ func TestRatesOfAGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := strings.Replace(string(data), `"rules": [],
-        "ceilings"`, `"rules": [{"groups": ["guests"], "ratePerMinute": 1}, {"groups": ["staff"], "ratePerMinute": 3}],
+	changed := strings.Replace(string(data), `"rates": [],
+        "ceilings"`, `"rates": [{"groups": ["guests"], "ratePerMinute": 1}, {"groups": ["staff"], "ratePerMinute": 3}],
         "ceilings"`, 1)
 	if changed == string(data) {
 		t.Fatal("the settings have no rules of limits")

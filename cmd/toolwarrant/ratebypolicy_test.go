@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestServerHoldsRatesOfThePolicy: a rule of limits.rules is what a served
+// TestServerHoldsRatesOfThePolicy: a rule of limits.rates is what a served
 // tool answers by, and the tools that it does not name are not touched.
 func TestServerHoldsRatesOfThePolicy(t *testing.T) {
 	home, policy := t.TempDir(), filepath.Join(t.TempDir(), "p")
@@ -19,8 +19,8 @@ func TestServerHoldsRatesOfThePolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := strings.Replace(string(data), "\"rules\": [],\n        \"ceilings\"",
-		"\"rules\": [{\"subjects\": [\"local\"], \"tools\": [\"base64\"], \"ratePerMinute\": 2}],\n        \"ceilings\"", 1)
+	changed := strings.Replace(string(data), "\"rates\": [],\n        \"ceilings\"",
+		"\"rates\": [{\"subjects\": [\"local\"], \"tools\": [\"base64\"], \"ratePerMinute\": 2}],\n        \"ceilings\"", 1)
 	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil || changed == string(data) {
 		t.Fatal("the settings were not changed", err)
 	}

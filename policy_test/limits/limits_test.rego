@@ -31,7 +31,7 @@ test_rates_of_some[note] if {
 		tc[0],
 	)})
 	rates := limits.rates with input as asked
-		with data.toolwarrant.settings.limits.rules as _rules
+		with data.toolwarrant.settings.limits.rates as _rules
 		with data.toolwarrant.settings.limits.ratePerMinute as 30
 		with data.toolwarrant.settings.limits.concurrency as 9
 	rates == {"ratePerMinute": tc[2][0], "concurrency": tc[2][1]}

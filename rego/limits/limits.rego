@@ -11,7 +11,7 @@ import data.toolwarrant.risk
 # METADATA
 # title: Rates
 # description: |
-#   0 means no limit. Of settings.limits.rules the first one counts that
+#   0 means no limit. Of settings.limits.rates the first one counts that
 #   matches and states the value; what none states is that of everybody.
 # labels:
 #   id: limits-rates
@@ -19,7 +19,7 @@ rates := {
 	"ratePerMinute": _rate("ratePerMinute"),
 	"concurrency": _rate("concurrency"),
 } if {
-	count(data.toolwarrant.settings.limits.rules) > 0
+	count(data.toolwarrant.settings.limits.rates) > 0
 } else := {
 	"ratePerMinute": settings.ratePerMinute,
 	"concurrency": settings.concurrency,
@@ -33,7 +33,7 @@ rates := {
 #   id: limits-rate
 _rate(name) := stated[0] if {
 	stated := [rule[name] |
-		some rule in data.toolwarrant.settings.limits.rules
+		some rule in data.toolwarrant.settings.limits.rates
 		is_number(rule[name])
 		access.applies(rule)
 	]
