@@ -71,7 +71,7 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		return nil
 	}
 	if ok, why := e.Catalog.Exposed(r.tool); !ok && r.tool.State == catalog.StateActive {
-		return r.conceal(reasonHidden, why)
+		return r.conceal("hidden", why)
 	}
 	seen, err := e.Policy.Visible(ctx, r.in.Principal, []resolver.Tool{r.resolverTool()})
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		}
 		e.decided("hidden")
 		e.shadowHidden(ctx, r)
-		return r.conceal(reasonHidden, "the policy hides this tool from the caller")
+		return r.conceal("hidden", "the policy hides this tool from the caller")
 	}
 	if r.tool.State != catalog.StateActive {
 		return fault.New(fault.NotActive, "state-"+slug(string(r.tool.State)), "the tool %q is not active: %s", r.tool.Spec.Name, r.tool.Why)
@@ -92,14 +92,13 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 	return nil
 }
 
-// rejected says why the policy rejects a tool, to the person at the terminal
-// of the installation: to everybody else the tool does not exist.
+// rejected says why the layers of the policy reject a tool. It exists for
+// whoever could see it otherwise, and the person at the terminal of the
+// installation is told in any case.
 func (e *Engine) rejected(ctx context.Context, r *run) error {
-	if r.in.Origin != decision.OriginCLIRun {
-		return nil
-	}
 	_, err := e.Policy.Resolve(ctx, resolver.Request{Tool: r.resolverTool(), Principal: r.in.Principal, Origin: decision.OriginList, Now: r.now(e)})
-	if errors.Is(err, fault.New(fault.ResolverReject, "", "")) {
+	var rejected *resolver.Rejection
+	if errors.As(err, &rejected) && (!rejected.Hidden || r.in.Origin == decision.OriginCLIRun) {
 		return err
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 
 // staleOnce is a policy that finds a posture stale until it is the one that
 // derive gives.
-func staleOnce(_ context.Context, s *spec.Spec) ([]*fault.Error, []Finding, error) {
+func staleOnce(_ context.Context, s *spec.Spec, _ []string) ([]*fault.Error, []Finding, error) {
 	if s.ToolSafety != nil && s.ToolSafety.Capabilities.Network.Mode != "strict" {
 		return nil, []Finding{{RuleID: "safety-stale", Severity: Warning, Message: "m", Pointer: "/toolSafety/capabilities"}}, nil
 	}

@@ -31,7 +31,7 @@ var formats = map[string]func(io.Writer, Report) error{
 // file.
 func TestGolden(t *testing.T) {
 	t.Chdir("testdata")
-	policy := func(_ context.Context, s *spec.Spec) ([]*fault.Error, []Finding, error) {
+	policy := func(_ context.Context, s *spec.Spec, _ []string) ([]*fault.Error, []Finding, error) {
 		if s.Name != "clean" {
 			return nil, nil, nil
 		}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -73,9 +74,10 @@ func (r Report) OK() bool { return r.Summary.Errors == 0 }
 // Resolve asks the policy about a valid document: what it refuses (faults of
 // code RESOLVER_REJECT) and what it finds noteworthy, with pointers relative
 // to the document. A noteworthy finding at /code may have a line and a column,
-// which are then those inside the code. An error is one of the system: it says nothing about the
+// which are then those inside the code. Mentions are the names of other tools
+// that its texts hold. An error is one of the system: it says nothing about the
 // document.
-type Resolve func(ctx context.Context, s *spec.Spec) (refused []*fault.Error, noteworthy []Finding, err error)
+type Resolve func(ctx context.Context, s *spec.Spec, mentions []string) (refused []*fault.Error, noteworthy []Finding, err error)
 
 // Derive gives the toolSafety block that a valid document would be published
 // with, nil for one that the policy refuses.
@@ -86,6 +88,7 @@ type Options struct {
 	Resolve Resolve // nil leaves the policy out
 	Derive  Derive
 	Titles  map[string]string // the rules of the policy: id and METADATA title
+	Others  []string          // names of tools beside the documents of the run
 	Version string            // of this program, for reports
 	Now     time.Time         // decides what has expired; zero is the clock
 }
@@ -130,7 +133,7 @@ func load(ctx context.Context, paths []string, o Options) (*linter, error) {
 			}
 		}
 	}
-	return l, nil
+	return l, l.check()
 }
 
 // linter is one run.
@@ -145,19 +148,37 @@ type linter struct {
 	suppressed   []suppressed
 	suppressions []Suppression
 
+	docs  []spec.Loaded         // in the order in which they were read
 	names map[string]*spec.Spec // the first document of a name
 	ids   map[string]*spec.Spec
+	tools map[string]string // every name, by its lower case
 }
 
+// load reads what stands at one path.
 func (l *linter) load(path string) error {
-	if err := l.ctx.Err(); err != nil {
-		return fault.New(fault.Interrupted, "cancelled", "the check was cancelled").Because(err)
-	}
-	docs, err := l.read(path)
-	if err != nil {
+	if err := l.cancelled(); err != nil {
 		return err
 	}
-	for _, d := range docs {
+	docs, err := l.read(path)
+	l.docs = append(l.docs, docs...)
+	return err
+}
+
+// check applies the rules, once every document is known.
+func (l *linter) check() error {
+	l.tools = map[string]string{}
+	for _, name := range l.options.Others {
+		l.tools[strings.ToLower(name)] = name
+	}
+	for _, d := range l.docs {
+		if d.Spec != nil {
+			l.tools[strings.ToLower(d.Spec.Name)] = d.Spec.Name
+		}
+	}
+	for _, d := range l.docs {
+		if err := l.cancelled(); err != nil {
+			return err
+		}
 		for _, e := range d.Errors {
 			l.fault(e)
 		}
@@ -170,6 +191,13 @@ func (l *linter) load(path string) error {
 			return err
 		}
 		l.suppress(d.Spec, from)
+	}
+	return nil
+}
+
+func (l *linter) cancelled() error {
+	if err := l.ctx.Err(); err != nil {
+		return fault.New(fault.Interrupted, "cancelled", "the check was cancelled").Because(err)
 	}
 	return nil
 }
@@ -208,7 +236,7 @@ func (l *linter) document(s *spec.Spec) error {
 	if l.options.Resolve == nil {
 		return nil
 	}
-	refused, noteworthy, err := l.options.Resolve(l.ctx, s)
+	refused, noteworthy, err := l.options.Resolve(l.ctx, s, l.mentions(s))
 	if err != nil {
 		return err
 	}

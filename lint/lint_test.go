@@ -167,7 +167,7 @@ func TestWalk(t *testing.T) {
 func TestResolve(t *testing.T) {
 	path := filepath.Join(tree(t, map[string]string{"t.json": document(`,"sandboxOverrides":{"networkMode":"open"}`)}), "t.json")
 	mode := "/sandboxOverrides/networkMode"
-	refuse := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) {
+	refuse := func(context.Context, *spec.Spec, []string) ([]*fault.Error, []Finding, error) {
 		return []*fault.Error{
 			fault.New(fault.ResolverReject, "open-mode", "open mode is not allowed").At("", mode, 0, 0),
 			fault.New(fault.ResolverReject, "another", "nor is that").At("", mode, 0, 0),
@@ -186,13 +186,13 @@ func TestResolve(t *testing.T) {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	// A policy that cannot answer says nothing about the document.
-	broken := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) {
+	broken := func(context.Context, *spec.Spec, []string) ([]*fault.Error, []Finding, error) {
 		return nil, nil, fault.New(fault.PolicyUnavailable, "timeout", "no answer")
 	}
 	if _, err := Run(context.Background(), []string{path}, Options{Resolve: broken}); fault.From(err).Code != fault.PolicyUnavailable {
 		t.Errorf("err = %v", err)
 	}
-	strange := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) {
+	strange := func(context.Context, *spec.Spec, []string) ([]*fault.Error, []Finding, error) {
 		return nil, nil, errors.New("boom")
 	}
 	if _, err := Run(context.Background(), []string{path}, Options{Resolve: strange}); fault.From(err).Code != fault.Internal {

@@ -38,7 +38,7 @@ func TestSuppressions(t *testing.T) {
 		"another member":        {`[{"id":"TW108","reason":"r","until":"x"}]`, []string{"error SPEC_PARSE /x-toolwarrant-lint/0/until"}},
 		"not a list":            {`"TW108"`, []string{"error SPEC_PARSE /x-toolwarrant-lint"}},
 	}
-	policy := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) { return nil, nil, nil }
+	policy := func(context.Context, *spec.Spec, []string) ([]*fault.Error, []Finding, error) { return nil, nil, nil }
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			path := tree(t, map[string]string{"t.json": document(threeTags + `,"x-toolwarrant-lint":` + tt.list)})
@@ -64,7 +64,7 @@ func TestSuppressions(t *testing.T) {
 func TestCodesCannotBeSuppressed(t *testing.T) {
 	path := tree(t, map[string]string{"t.json": `{"name":"t","code":"return +*","codeType":"Javascript","x-toolwarrant-lint":[
 		{"id":"SPEC_INVARIANT","reason":"r"},{"id":"RESOLVER_REJECT","reason":"r"}]}`})
-	refuse := func(context.Context, *spec.Spec) ([]*fault.Error, []Finding, error) {
+	refuse := func(context.Context, *spec.Spec, []string) ([]*fault.Error, []Finding, error) {
 		return []*fault.Error{fault.New(fault.ResolverReject, "x", "no")}, nil, nil
 	}
 	r, err := Run(context.Background(), []string{path}, Options{Resolve: refuse})

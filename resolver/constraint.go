@@ -1,13 +1,11 @@
 package resolver
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/errors"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/spec"
@@ -49,22 +47,35 @@ var constrained = []string{
 	"allowClasses", "denyClasses", "network.mode", "network.hosts", "network.hostsDeny", "network.ports",
 	"fileRead", "fileWrite", "fsBasePath",
 	"maxStatements", "timeoutSeconds", "maxMemoryBytes", "maxOutputBytes", "maxLogLines",
+	"riskLevel", "category",
+}
+
+// The two fields of a view that no layer sets: what the rules make of the
+// result, and what the document says of itself.
+const (
+	levelField    = "riskLevel"
+	categoryField = "category"
+)
+
+// breach is one field that does not satisfy the constraints of one layer.
+type breach struct {
+	by      *layer
+	path    string    // of constrained, or "" for a condition over several fields
+	value   cue.Value // what the field is
+	entries []string  // of a list, the entries that do not satisfy; may be empty
 }
 
 // unmet holds the folded result against the constraints of the baseline and
 // of every profile of the chain, and says which it does not satisfy. It runs
 // once per tool and chain. Encode of Go values, unlike compiling text, leaves
 // nothing behind in the context.
-func (l *layers) unmet(chain []*layer, folded decision.EffectivePolicy, s *spec.Spec) []violation {
-	var out []violation
-	var value cue.Value
+func (l *layers) unmet(chain []*layer, folded decision.EffectivePolicy, level string, s *spec.Spec) []breach {
+	var out []breach
 	for _, layer := range append([]*layer{l.baseline}, chain...) {
 		if !layer.constraints.Exists() {
 			continue
 		}
-		if !value.Exists() {
-			value = l.ctx.Encode(viewOf(folded))
-		}
+		value := l.encode(layer, viewOf(folded), level, s)
 		both := layer.constraints.Unify(value)
 		if both.Validate(cue.Concrete(true)) == nil {
 			continue
@@ -72,99 +83,85 @@ func (l *layers) unmet(chain []*layer, folded decision.EffectivePolicy, s *spec.
 		found := false
 		for _, path := range constrained {
 			p := cue.ParsePath(path)
-			if both.LookupPath(p).Validate(cue.Concrete(true)) != nil {
-				out = append(out, l.sentence(layer, chain, path, value.LookupPath(p), s))
+			if err := both.LookupPath(p).Validate(cue.Concrete(true)); err != nil && value.LookupPath(p).Exists() {
+				out = append(out, breach{layer, path, value.LookupPath(p), entriesOf(value.LookupPath(p), err)})
 				found = true
 			}
 		}
 		if !found { // a condition over several fields
-			out = append(out, l.sentence(layer, chain, "", value, s))
+			out = append(out, breach{by: layer, value: value})
 		}
 	}
 	return out
 }
 
-// sentence says who demands what, who asks for what, and where both stand.
-func (l *layers) sentence(by *layer, chain []*layer, path string, have cue.Value, s *spec.Spec) violation {
-	steps := strings.Split(path, ".")
-	if path == "" {
-		steps = nil
+// encode gives the result to the constraints of a layer. A policy folder has
+// a policy.cue of its own, which may be older than the fields that no layer
+// sets: a closed shape without them has nothing to say about them.
+func (l *layers) encode(by *layer, v view, level string, s *spec.Spec) cue.Value {
+	if by.constraints.Allows(cue.Str(levelField)) {
+		return l.ctx.Encode(v).FillPath(cue.ParsePath(categoryField), s.Category).FillPath(cue.ParsePath(levelField), level)
 	}
-	field, demand := path, "the constraints of the layer"
-	if f, _ := l.field(by.name, append([]string{"constraints"}, steps...)...); f != nil {
-		if text, err := format.Node(f.Value); err == nil {
-			demand = strings.Join(strings.Fields(string(text)), " ")
+	return l.ctx.Encode(v)
+}
+
+// entriesOf reads from the paths of an error which entries of a list it is
+// about. What CUE says of an entry is not shown: for a choice of many it is
+// a line for each.
+func entriesOf(list cue.Value, err error) []string {
+	var out []string
+	for _, e := range errors.Errors(err) {
+		steps := e.Path()
+		if len(steps) == 0 {
+			continue
+		}
+		i, err := strconv.Atoi(steps[len(steps)-1])
+		if err != nil || i < 0 {
+			continue
+		}
+		entry := list.LookupPath(cue.MakePath(cue.Index(i)))
+		text, err := entry.String()
+		if err != nil {
+			raw, _ := entry.MarshalJSON()
+			text = string(raw)
+		}
+		if text != "" && !slices.Contains(out, text) {
+			out = append(out, text)
 		}
 	}
-	got, err := have.MarshalJSON()
-	if err != nil || path == "" {
-		field, got = "the combination of values", json.RawMessage("something else")
-	}
-	pointer := overridePointer(path, s)
-	who := "the tool asks for"
-	if pointer == "" {
-		who = l.setter(chain, steps) + " gives"
-	}
-	where := ""
-	if pointer != "" {
-		where = " at " + pointer
-	}
-	return violation{ID: "constraint", Pointer: pointer, Message: fmt.Sprintf("%s (%s) demands %s: %s, but %s %s%s",
-		layerTitle(by), l.position(by.name, append([]string{"constraints"}, steps...)...), field, demand, who, clip(string(got)), where)}
+	return out
 }
 
-// overridePointer is where the document itself sets a field, or "".
-func overridePointer(path string, s *spec.Spec) string {
-	o := s.Overrides
-	if o == nil {
-		return ""
-	}
-	for _, c := range []struct {
-		path, field string
-		set         bool
-	}{
-		{"network.mode", "networkMode", o.NetworkMode != nil},
-		{"network.hosts", "hostsAllow", len(o.HostsAllow) > 0},
-		{"network.hosts", "networkMode", o.NetworkMode != nil},
-		{"fileRead", "fileRead", o.FileRead != nil},
-		{"fileWrite", "fileWrite", o.FileWrite != nil},
-		{"fsBasePath", "fsBasePath", o.FSBasePath != nil},
-		{"allowClasses", "addAllowClasses", len(o.AddAllowClasses) > 0},
-		{"allowClasses", "removeAllowClasses", len(o.RemoveAllowClasses) > 0},
-		{"denyClasses", "removeDenyClasses", len(o.RemoveDenyClasses) > 0},
-		{"denyClasses", "addDenyClasses", len(o.AddDenyClasses) > 0},
-	} {
-		if c.path == path && c.set {
-			return "/sandboxOverrides/" + c.field
+// ceiling reports whether a layer bounds the level.
+func (l *layers) ceiling(chain []*layer) bool {
+	for _, layer := range append([]*layer{l.baseline}, chain...) {
+		if f, _ := l.field(layer.name, "constraints", levelField); f != nil {
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
-// setter names the nearest layer that states a field, with its position.
-func (l *layers) setter(chain []*layer, steps []string) string {
-	nearest := append([]*layer{l.baseline}, chain...)
-	slices.Reverse(nearest)
-	for _, layer := range nearest {
-		if f, name := l.field(layer.name, steps...); f != nil && len(steps) > 0 {
-			return fmt.Sprintf("%s (%s:%d)", layerTitle(layer), name, f.Pos().Line())
+// takes reports whether the constraint that a breach is about takes another
+// value of the same field.
+func (l *layers) takes(by *layer, path string, value any) bool {
+	return by.constraints.LookupPath(cue.ParsePath(path)).Unify(l.ctx.Encode(value)).Validate(cue.Concrete(true)) == nil
+}
+
+// noCeiling finds a constraint on the level that every level satisfies: a
+// bound that is misspelled would otherwise look like one that holds.
+func noCeiling(ctx *cue.Context, constraints cue.Value) bool {
+	bound := constraints.LookupPath(cue.ParsePath(levelField))
+	if !bound.Exists() {
+		return false
+	}
+	for _, level := range levels {
+		if bound.Unify(ctx.Encode(level)).Validate(cue.Concrete(true)) != nil {
+			return false
 		}
 	}
-	return "the result of the layers"
+	return true
 }
 
-func layerTitle(l *layer) string {
-	if l.name == "baseline" {
-		return "the baseline"
-	}
-	return fmt.Sprintf("profile %q", l.name)
-}
-
-// clip keeps a long list from filling the sentence.
-func clip(s string) string {
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
-}
+// levels are the risk levels, from none to escape.
+var levels = []string{"L0", "L1", "L2", "L3", "L4", "L5"}

@@ -50,15 +50,21 @@ func (r *reader) str(t *ast.Term, name string) string {
 
 // opt is a string that may be absent.
 func (r *reader) opt(t *ast.Term, name string) string {
-	if o, ok := t.Value.(ast.Object); ok && o.Get(ast.InternedTerm(name)) == nil {
+	if !r.has(t, name) {
 		return ""
 	}
 	return r.str(t, name)
 }
 
+// has reports whether a field is there.
+func (r *reader) has(t *ast.Term, name string) bool {
+	o, ok := t.Value.(ast.Object)
+	return !ok || o.Get(ast.InternedTerm(name)) != nil
+}
+
 // optNumber is a whole number, 0 when absent.
 func (r *reader) optNumber(t *ast.Term, name string) int64 {
-	if o, ok := t.Value.(ast.Object); ok && o.Get(ast.InternedTerm(name)) == nil {
+	if !r.has(t, name) {
 		return 0
 	}
 	return r.number(t, name)
@@ -178,10 +184,7 @@ func (r *reader) decision(t *ast.Term, d *decision.Decision) {
 	d.Allow = r.boolean(t, "allow")
 	d.EffectivePolicy = r.effective(r.get(t, "effectivePolicy"))
 	d.RiskLevel = r.level(t, "riskLevel")
-	d.RiskSignals = []decision.Signal{}
-	r.each(t, "riskSignals", func(v *ast.Term) {
-		d.RiskSignals = append(d.RiskSignals, decision.Signal{ID: r.str(v, "id"), Level: r.level(v, "level"), Message: r.str(v, "message")})
-	})
+	d.RiskSignals = r.signals(t)
 	d.Reasons = r.reasons(t, "reasons")
 	h := r.get(t, "humanInTheLoop")
 	approvers := r.get(h, "approvers")
@@ -203,6 +206,14 @@ func (r *reader) decision(t *ast.Term, d *decision.Decision) {
 	if d.Allow == (len(d.Reasons) > 0) {
 		r.fail("allow is %v with %d reasons", d.Allow, len(d.Reasons))
 	}
+}
+
+func (r *reader) signals(t *ast.Term) []decision.Signal {
+	out := []decision.Signal{}
+	r.each(t, "riskSignals", func(v *ast.Term) {
+		out = append(out, decision.Signal{ID: r.str(v, "id"), Level: r.level(v, "level"), Message: r.str(v, "message")})
+	})
+	return out
 }
 
 func (r *reader) reasons(t *ast.Term, name string) []decision.Reason {

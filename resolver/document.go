@@ -20,6 +20,7 @@ type document struct {
 	Params      []documentParam `json:"params"`
 	Statics     []documentPair  `json:"staticVariables"`
 	Members     []string        `json:"members"`
+	Mentions    []string        `json:"mentions"`
 	ToolSafety  json.RawMessage `json:"toolSafety,omitempty"`
 	Strings     []script.Piece  `json:"strings"`
 	Identifiers []script.Piece  `json:"identifiers"`
@@ -38,10 +39,10 @@ type documentPair struct {
 	Value string `json:"value"`
 }
 
-func documentTerm(s *spec.Spec) (*ast.Term, error) {
+func documentTerm(s *spec.Spec, mentions []string) (*ast.Term, error) {
 	outline := script.Read(s.Code)
 	d := document{
-		Description: s.Description, Tags: list(s.Tags), Hosts: []string{}, Members: list(s.Members()), ToolSafety: s.StoredSafety(),
+		Description: s.Description, Tags: list(s.Tags), Hosts: []string{}, Members: list(s.Members()), Mentions: list(mentions), ToolSafety: s.StoredSafety(),
 		Params: []documentParam{}, Statics: []documentPair{},
 		Strings: list(outline.Strings), Identifiers: list(outline.Foreign), Loops: list(outline.EndlessLoops),
 	}

@@ -80,13 +80,13 @@ func newEngine(ctx context.Context, s *source, o Operator) (*engine, error) {
 	if e.plans, err = lru.New[planKey, *plan](maxPlans); err != nil {
 		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
 	}
-	if e.standings, err = newShared[standing](readsContent); err != nil {
+	if e.standings, err = newShared[standing](readsContent, readsCategory); err != nil {
 		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
 	}
-	if e.seen, err = newShared[bool](readsContent | readsPrincipal); err != nil {
+	if e.seen, err = newShared[bool](readsContent|readsPrincipal, 0); err != nil {
 		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
 	}
-	if e.outlooks, err = newShared[Outlook](readsAll); err != nil {
+	if e.outlooks, err = newShared[Outlook](readsAll, 0); err != nil {
 		return nil, fault.New(fault.Internal, "cache", "a cache cannot be made").Because(err)
 	}
 	e.lists.Store(&[]*toolList{})

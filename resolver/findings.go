@@ -39,7 +39,7 @@ func (r *Resolver) Findings(ctx context.Context, tool Tool, p decision.Principal
 	if err != nil {
 		return nil, rejected
 	}
-	document, err := documentTerm(tool.Spec)
+	document, err := documentTerm(tool.Spec, tool.Mentions)
 	if err != nil {
 		return nil, err
 	}

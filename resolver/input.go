@@ -138,16 +138,7 @@ func toolTerm(tool Tool, digest string, base string) *ast.Term {
 	s := tool.Spec
 	t := toolIdentity(tool, base)
 	t.add("specDigest", stringTerm(digest))
-	var hitl terms
-	if h := s.HumanInTheLoop; h != nil {
-		if h.Mode != nil {
-			hitl.add("mode", stringTerm(*h.Mode))
-		}
-		if h.PromptTemplate != nil {
-			hitl.add("promptTemplate", stringTerm(*h.PromptTemplate))
-		}
-	}
-	t.add("humanInTheLoop", hitl.object())
+	t.add("humanInTheLoop", hitlTerm(s.HumanInTheLoop))
 	params := make([]string, len(s.Params))
 	for i, p := range s.Params {
 		params[i] = p.Name
@@ -176,6 +167,17 @@ func toolIdentity(tool Tool, base string) terms {
 	t.add("placeholders", set(s.Placeholders()))
 	t.add("sandboxOverrides", overridesTerm(s.Overrides, base))
 	return t
+}
+
+func hitlTerm(h *spec.HumanInTheLoop) *ast.Term {
+	var t terms
+	if h != nil && h.Mode != nil {
+		t.add("mode", stringTerm(*h.Mode))
+	}
+	if h != nil && h.PromptTemplate != nil {
+		t.add("promptTemplate", stringTerm(*h.PromptTemplate))
+	}
+	return t.object()
 }
 
 func overridesTerm(o *spec.Overrides, base string) *ast.Term {

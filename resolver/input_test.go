@@ -40,7 +40,7 @@ func TestInputHasItsFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		document, err := documentTerm(req.Tool.Spec)
+		document, err := documentTerm(req.Tool.Spec, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

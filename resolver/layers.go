@@ -87,7 +87,7 @@ func loadLayers(s *source) (*layers, error) {
 
 func (l *layers) readAll(root cue.Value) error {
 	var err error
-	if l.baseline, err = readLayer("baseline", root.LookupPath(cue.ParsePath("baseline"))); err != nil {
+	if l.baseline, err = readLayer(l.ctx, "baseline", root.LookupPath(cue.ParsePath("baseline"))); err != nil {
 		return err
 	}
 	if l.baseline.Mode == nil || l.baseline.FileRead == nil || l.baseline.MaxStatements == nil {
@@ -99,7 +99,7 @@ func (l *layers) readAll(root cue.Value) error {
 	}
 	for profiles.Next() {
 		name := profiles.Selector().Unquoted()
-		if l.profiles[name], err = readLayer(name, profiles.Value()); err != nil {
+		if l.profiles[name], err = readLayer(l.ctx, name, profiles.Value()); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (l *layers) readAll(root cue.Value) error {
 }
 
 // readLayer takes the values of a layer; its constraints stay CUE.
-func readLayer(name string, v cue.Value) (*layer, error) {
+func readLayer(ctx *cue.Context, name string, v cue.Value) (*layer, error) {
 	l := &layer{name: name, constraints: v.LookupPath(cue.ParsePath("constraints"))}
 	for path, into := range map[string]any{
 		"allowClasses": &l.AllowClasses, "denyClasses": &l.DenyClasses,
@@ -145,6 +145,9 @@ func readLayer(name string, v cue.Value) (*layer, error) {
 		if err := field.Decode(into); err != nil {
 			return nil, err
 		}
+	}
+	if noCeiling(ctx, l.constraints) {
+		return nil, fmt.Errorf("the constraint on riskLevel of %s forbids no level; the levels are L0 to L5, as in <=\"L3\"", layerTitle(l))
 	}
 	lower(l.Hosts)
 	lower(l.HostsDeny)
@@ -192,6 +195,9 @@ func oneLine(err error) string {
 	}
 	format, args := list[0].Msg()
 	text := fmt.Sprintf(format, args...)
+	if text == "" { // not an error of CUE
+		text = err.Error()
+	}
 	if path := list[0].Path(); len(path) > 0 {
 		text = strings.Join(path, ".") + ": " + text
 	}

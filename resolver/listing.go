@@ -105,16 +105,21 @@ func (e *engine) sees(ctx context.Context, s *subject) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		t, err := e.eval(ctx, e.program.visible, ast.NewObject(input...), more...)
-		if errors.Is(err, &fault.Error{Code: fault.PolicyUnavailable, Reason: "undefined"}) {
-			return false, nil // undefined is a refusal
-		}
-		if err != nil {
-			return false, err
-		}
-		seen, ok := t.Value.(ast.Boolean)
-		return ok && bool(seen), nil
+		return e.shows(ctx, input, more...)
 	})
+}
+
+// shows asks whether a list has the tool of an input.
+func (e *engine) shows(ctx context.Context, input [][2]*ast.Term, more ...rego.EvalOption) (bool, error) {
+	t, err := e.eval(ctx, e.program.visible, ast.NewObject(input...), more...)
+	if errors.Is(err, &fault.Error{Code: fault.PolicyUnavailable, Reason: "undefined"}) {
+		return false, nil // undefined is a refusal
+	}
+	if err != nil {
+		return false, err
+	}
+	seen, ok := t.Value.(ast.Boolean)
+	return ok && bool(seen), nil
 }
 
 // standing is what the layers make of a tool, as far as a list needs it.
@@ -136,8 +141,9 @@ func (e *engine) standing(ctx context.Context, s *subject) (standing, error) {
 		if err != nil {
 			return standing{}, err
 		}
-		got, violations, err := e.judge(ctx, s.tool.Spec, e.listedTool(s.tool), f, s.chain, more...)
-		return standing{rejected: len(violations) > 0, folded: got}, err
+		pl := &plan{tool: e.listedTool(s.tool), fold: f}
+		violations, err := e.judge(ctx, pl, s.tool.Spec, s.chain, more...)
+		return standing{rejected: len(violations) > 0, folded: pl.folded}, err
 	})
 }
 

@@ -65,13 +65,13 @@ func forgetful(t *testing.T, r *Resolver) *engine {
 		evaluators: old.evaluators, chains: old.chains, plans: old.plans,
 	}
 	var err error
-	if e.standings, err = newShared[standing](readsContent); err != nil {
+	if e.standings, err = newShared[standing](readsContent, readsCategory); err != nil {
 		t.Fatal(err)
 	}
-	if e.seen, err = newShared[bool](readsContent | readsPrincipal); err != nil {
+	if e.seen, err = newShared[bool](readsContent|readsPrincipal, 0); err != nil {
 		t.Fatal(err)
 	}
-	if e.outlooks, err = newShared[Outlook](readsAll); err != nil {
+	if e.outlooks, err = newShared[Outlook](readsAll, 0); err != nil {
 		t.Fatal(err)
 	}
 	e.lists.Store(&[]*toolList{})

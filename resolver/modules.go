@@ -21,18 +21,20 @@ type program struct {
 	compiler *ast.Compiler
 	store    storage.Store
 
-	decision rego.PreparedEvalQuery // data.toolwarrant.decision
-	chain    rego.PreparedEvalQuery // data.toolwarrant.effective.chain
-	plan     rego.PreparedEvalQuery // data.toolwarrant.effective.plan
-	visible  rego.PreparedEvalQuery // data.toolwarrant.access.visible
-	outlook  rego.PreparedEvalQuery // the level and the policy of a decision, without the rest
-	findings rego.PreparedEvalQuery // data.toolwarrant.lint.findings
-	refusals rego.PreparedEvalQuery // data.toolwarrant.publish.refusals
+	decision rego.PreparedEvalQuery  // data.toolwarrant.decision
+	chain    rego.PreparedEvalQuery  // data.toolwarrant.effective.chain
+	plan     rego.PreparedEvalQuery  // data.toolwarrant.effective.plan
+	visible  rego.PreparedEvalQuery  // data.toolwarrant.access.visible
+	outlook  rego.PreparedEvalQuery  // the level and the policy of a decision, without the rest
+	findings rego.PreparedEvalQuery  // data.toolwarrant.lint.findings
+	refusals rego.PreparedEvalQuery  // data.toolwarrant.publish.refusals
+	because  *rego.PreparedEvalQuery // data.toolwarrant.hitl.explanation, nil in a policy without
 
 	// listReads is what the queries of a list could read of a tool.
 	listReads reads
 
 	rules map[string]Rule // METADATA label id -> rule
+	said  map[string]Rule // an id that a rule or a setting gives, without METADATA of its own
 }
 
 // Rule is where a rule stands and what its METADATA says.
@@ -107,7 +109,7 @@ func compile(ctx context.Context, s *source) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{store: store, rules: map[string]Rule{}}
+	p := &program{store: store, rules: map[string]Rule{}, said: map[string]Rule{}}
 	if p.compiler, err = compileModules(ctx, s, store, modules); err != nil {
 		return nil, err
 	}
@@ -125,25 +127,36 @@ func compile(ctx context.Context, s *source) (*program, error) {
 		if len(p.compiler.GetRules(ast.MustParseRef(query))) == 0 {
 			return nil, compileFault(s.name, "it has no rule %s", query)
 		}
-		*prepared, err = p.prepare(ctx, s, query)
-		if err != nil {
-			return nil, compileFault(s.name, "%v", err).Because(err)
+		if *prepared, err = p.prepare(ctx, s, query); err != nil {
+			return nil, err
 		}
 	}
 	for _, rule := range reachable(p.compiler, append(outlookRules(p.compiler), "data.toolwarrant.effective.plan", "data.toolwarrant.access.visible")...) {
 		references(rule, p.listReads.note)
 	}
-	p.outlook, err = p.prepare(ctx, s, outlookQuery(p.compiler))
-	if err != nil {
-		return nil, compileFault(s.name, "%v", err).Because(err)
+	if p.outlook, err = p.prepare(ctx, s, outlookQuery(p.compiler)); err != nil {
+		return nil, err
+	}
+	const because = "data.toolwarrant.hitl.explanation"
+	if len(p.compiler.GetRules(ast.MustParseRef(because))) > 0 {
+		q, err := p.prepare(ctx, s, because)
+		if err != nil {
+			return nil, err
+		}
+		p.because = &q
 	}
 	p.index()
+	p.indexSaid(modules, s.data)
 	return p, nil
 }
 
 func (p *program) prepare(ctx context.Context, s *source, query string) (rego.PreparedEvalQuery, error) {
-	return rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(p.store),
+	q, err := rego.New(rego.Query(query), rego.Compiler(p.compiler), rego.Store(p.store),
 		rego.Capabilities(s.capabilities), rego.StrictBuiltinErrors(true)).PrepareForEval(ctx)
+	if err != nil {
+		return q, compileFault(s.name, "%v", err).Because(err)
+	}
+	return q, nil
 }
 
 // outlookRules give two parts of a decision: its level and its policy. A policy

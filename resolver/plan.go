@@ -30,6 +30,8 @@ type plan struct {
 	fold     *folded
 	chain    []string
 	folded   decision.EffectivePolicy
+	level    string // of the layers alone; "" where the policy does not say
+	ceiling  bool   // a layer of the chain states a constraint on the level
 	rejected *Rejection
 }
 
@@ -69,7 +71,7 @@ func (e *engine) makePlan(ctx context.Context, tool Tool, key planKey) (*plan, e
 		return nil, err
 	}
 	pl.chain = chainNames(pl.fold.chain)
-	if pl.folded, violations, err = e.judge(ctx, tool.Spec, pl.tool, pl.fold, key.chain); err != nil {
+	if violations, err = e.judge(ctx, pl, tool.Spec, key.chain); err != nil {
 		return nil, err
 	}
 	if len(violations) > 0 {
@@ -78,28 +80,32 @@ func (e *engine) makePlan(ctx context.Context, tool Tool, key planKey) (*plan, e
 	return pl, nil
 }
 
-// judge says what the layers make of a document, and what it violates.
-func (e *engine) judge(ctx context.Context, s *spec.Spec, tool *ast.Term, f *folded, chain chainKey, more ...rego.EvalOption) (decision.EffectivePolicy, []violation, error) {
-	got, violations, err := e.layered(ctx, tool, f, more...)
-	if err != nil {
-		return got, nil, err
+// judge says what the layers make of a document whose tool and fold are in the
+// plan, and what it violates.
+func (e *engine) judge(ctx context.Context, pl *plan, s *spec.Spec, chain chainKey, more ...rego.EvalOption) ([]violation, error) {
+	var signals []decision.Signal
+	var violations []violation
+	var err error
+	if pl.folded, pl.level, signals, violations, err = e.layered(ctx, pl.tool, pl.fold, more...); err != nil {
+		return nil, err
 	}
+	pl.ceiling = e.layers.ceiling(pl.fold.chain)
 	for i, v := range violations {
 		violations[i] = refine(v, s)
 	}
-	violations = append(violations, e.layers.unmet(f.chain, got, s)...)
+	violations = append(violations, e.breaches(ctx, pl, s, pl.level, signals)...)
 	if chain.document != "" {
-		widened, err := e.widened(ctx, got, tool, chain, more...)
+		widened, err := e.widened(ctx, pl, chain, more...)
 		if err != nil {
-			return got, nil, err
+			return nil, err
 		}
 		violations = append(violations, widened...)
 	}
-	return got, violations, nil
+	return violations, nil
 }
 
-// layered folds a tool into its layers.
-func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded, more ...rego.EvalOption) (decision.EffectivePolicy, []violation, error) {
+// layered folds a tool into its layers, and says what level that comes to.
+func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded, more ...rego.EvalOption) (p decision.EffectivePolicy, level string, signals []decision.Signal, v []violation, err error) {
 	input := ast.NewObject(
 		[2]*ast.Term{ast.InternedTerm("tool"), tool},
 		[2]*ast.Term{ast.InternedTerm("layers"), f.layers},
@@ -107,27 +113,39 @@ func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded, more ..
 	)
 	t, err := e.eval(ctx, e.program.plan, input, more...)
 	if err != nil {
-		return decision.EffectivePolicy{}, nil, err
+		return p, "", nil, nil, err
 	}
 	var r reader
-	p, v := r.effective(r.get(t, "folded")), r.violations(t)
-	if r.err != nil {
-		return p, nil, unavailable("eval-error", "the policy gave a policy of another shape: %v", r.err)
+	p, v = r.effective(r.get(t, "folded")), r.violations(t)
+	if r.has(t, "riskLevel") { // a plan of an older policy is silent
+		level, signals = r.level(t, "riskLevel"), r.signals(t)
 	}
-	return p, v, nil
+	if r.err != nil {
+		return p, "", nil, nil, unavailable("eval-error", "the policy gave a policy of another shape: %v", r.err)
+	}
+	return p, level, signals, v, nil
+}
+
+// breaches are the constraints that a tool of a level does not satisfy.
+func (e *engine) breaches(ctx context.Context, pl *plan, s *spec.Spec, level string, signals []decision.Signal) []violation {
+	var out []violation
+	for _, b := range e.layers.unmet(pl.fold.chain, pl.folded, level, s) {
+		out = append(out, e.layers.sentence(b, pl.fold.chain, s, func(b breach) cause { return e.causeOf(ctx, pl, s, b, level, signals) }))
+	}
+	return out
 }
 
 // widened holds a document that names a profile to "may only narrow".
-func (e *engine) widened(ctx context.Context, got decision.EffectivePolicy, tool *ast.Term, key chainKey, more ...rego.EvalOption) ([]violation, error) {
+func (e *engine) widened(ctx context.Context, pl *plan, key chainKey, more ...rego.EvalOption) ([]violation, error) {
 	without, err := e.fold(ctx, chainKey{operator: key.operator})
 	if err != nil {
 		return nil, err
 	}
-	allowed, _, err := e.layered(ctx, tool, without, more...)
+	allowed, _, _, _, err := e.layered(ctx, pl.tool, without, more...)
 	if err != nil {
 		return nil, err
 	}
-	dimension, ok := got.Within(allowed)
+	dimension, ok := pl.folded.Within(allowed)
 	if ok {
 		return nil, nil
 	}

@@ -154,15 +154,19 @@ const (
 // tells apart get the answer of the first. It belongs to one policy revision.
 type shared[V any] struct {
 	full  reads                   // names the whole input
+	also  reads                   // what an answer depends on beside its evaluations
 	sets  atomic.Pointer[[]reads] // each way that evaluations have gone
 	known *lru.Cache[[sha256.Size]byte, V]
 	hits  atomic.Int64
 	tries atomic.Int64
 }
 
-func newShared[V any](full reads) (*shared[V], error) {
+// newShared remembers answers whose input full names, and which depend on also
+// besides what their evaluations read: constraints of the layers look at the
+// category of a document, in CUE.
+func newShared[V any](full, also reads) (*shared[V], error) {
 	known, err := lru.New[[sha256.Size]byte, V](maxShared)
-	s := &shared[V]{full: full, known: known}
+	s := &shared[V]{full: full, also: also, known: known}
 	s.sets.Store(&[]reads{})
 	return s, err
 }
@@ -181,7 +185,7 @@ func (s *shared[V]) answer(of *subject, base string, ask func(...rego.EvalOption
 	r := s.full
 	var options []rego.EvalOption
 	if n := s.tries.Add(1); n <= tryReads || s.hits.Load() >= n {
-		r = 0
+		r = s.also
 		options = watch(r.note)
 	}
 	v, err := ask(options...)

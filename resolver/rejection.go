@@ -11,9 +11,13 @@ import (
 
 // Rejection says that the layers forbid a document. It unwraps to the first
 // of its faults; All has every one, sorted by pointer. Each is of code
-// RESOLVER_REJECT and points into the document.
+// RESOLVER_REJECT and points into the document. Resolve alone says Hidden.
 type Rejection struct {
 	All []*fault.Error
+
+	// Hidden is set where the caller could not see the tool if the layers took
+	// it: it learns nothing of the rejection either.
+	Hidden bool
 }
 
 // Error is the text of the first fault.
@@ -54,6 +58,7 @@ func refine(v violation, s *spec.Spec) violation {
 		"/sandboxOverrides/removeAllowClasses": s.Overrides.RemoveAllowClasses,
 		"/sandboxOverrides/addDenyClasses":     s.Overrides.AddDenyClasses,
 		"/sandboxOverrides/removeDenyClasses":  s.Overrides.RemoveDenyClasses,
+		"/sandboxOverrides/hostsAllow":         s.Overrides.HostsAllow,
 	}[v.Pointer]
 	if i := slices.Index(list, v.Value); i >= 0 {
 		v.Pointer += "/" + strconv.Itoa(i)

@@ -19,6 +19,7 @@ package resolver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,6 +85,7 @@ type Tool struct {
 	Spec        *spec.Spec
 	Source      string   // builtin, user, ...
 	ManifestEnv []string // placeholder names that a bundled tool's manifest grants
+	Mentions    []string // names of other tools that the texts hold; for Findings alone
 }
 
 // Request is one question to the policy.
@@ -189,10 +191,29 @@ func (r *Resolver) Bundle() *Bundle { return r.active.Load().bundle }
 func (r *Resolver) Resolve(ctx context.Context, req Request) (*decision.Decision, error) {
 	e := r.active.Load()
 	pl, err := e.planFor(ctx, req.Tool, req.Principal)
+	var rejected *Rejection
+	if errors.As(err, &rejected) {
+		rejected.Hidden = !e.lets(ctx, pl, req.Principal)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return e.decide(ctx, pl, req)
+}
+
+// lets reports whether the rules of access would show a tool that the layers
+// reject. Where they cannot be asked they do not.
+func (e *engine) lets(ctx context.Context, pl *plan, p decision.Principal) bool {
+	if pl == nil || pl.fold == nil {
+		return false
+	}
+	seen, err := e.shows(ctx, [][2]*ast.Term{
+		{ast.InternedTerm("tool"), pl.tool},
+		{ast.InternedTerm("layers"), pl.fold.layers},
+		{ast.InternedTerm("folded"), pl.fold.term},
+		{ast.InternedTerm("principal"), principalTerm(p)},
+	})
+	return err == nil && seen
 }
 
 // decide evaluates the decision afresh under a plan.
@@ -229,6 +250,13 @@ func (e *engine) decide(ctx context.Context, pl *plan, req Request, more ...rego
 			violations[i] = refine(v, s)
 		}
 		return nil, rejection(violations).at(s)
+	}
+	// A rule may look at the caller, the arguments or the time and raise the
+	// level above that of the layers: the ceiling holds for it too.
+	if pl.ceiling && d.RiskLevel != pl.level {
+		if over := e.breaches(ctx, pl, s, d.RiskLevel, d.RiskSignals); len(over) > 0 {
+			return nil, rejection(over).at(s)
+		}
 	}
 	if dimension, ok := d.EffectivePolicy.Within(pl.folded); !ok {
 		return nil, unavailable("widened", "the policy gave more than the layers do in %s; a rule may only narrow", dimension)

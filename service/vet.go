@@ -21,7 +21,11 @@ const vetTime = 30 * time.Second
 // that the layers reject. A policy that gives none, or not in time, is not
 // put into force: it would refuse every call of the tool.
 func Vet(ctx context.Context, policy *resolver.Resolver, tools []*catalog.Tool) error {
-	limited, cancel := context.WithTimeout(ctx, vetTime)
+	return vet(ctx, policy, tools, vetTime)
+}
+
+func vet(ctx context.Context, policy *resolver.Resolver, tools []*catalog.Tool, within time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	who := decision.Principal{Subject: "local", Method: "none", Groups: []string{}, Scopes: []string{}, Untrusted: true}
 	for _, t := range tools {
@@ -30,14 +34,18 @@ func Vet(ctx context.Context, policy *resolver.Resolver, tools []*catalog.Tool) 
 			if origin != decision.OriginList {
 				req.Args = json.RawMessage("{}")
 			}
-			_, err := policy.Resolve(limited, req)
+			// A decision that is made in no time may not notice that time is up.
+			err := limited.Err()
+			if err == nil {
+				_, err = policy.Resolve(limited, req)
+			}
 			var rejected *resolver.Rejection
 			switch {
 			case err == nil, errors.As(err, &rejected):
 			case ctx.Err() != nil:
 				return fault.New(fault.PolicyUnavailable, "canceled", "the policy %s was not tried to the end", policy.Policy()).Because(ctx.Err())
 			case limited.Err() != nil:
-				return fault.New(fault.PolicyUnavailable, "policy-too-slow", "the policy %s did not decide about the %d tools of the catalog within %s", policy.Policy(), len(tools), vetTime)
+				return fault.New(fault.PolicyUnavailable, "policy-too-slow", "the policy %s did not decide about the %d tools of the catalog within %s", policy.Policy(), len(tools), within)
 			default:
 				f := fault.From(err)
 				return fault.New(fault.PolicyUnavailable, "policy-catalog-failed", "the policy %s does not decide about the tool %s: %s (%s)", policy.Policy(), t.Spec.Name, f.Message, f.Reason).Because(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,7 @@ written without --fix. "-" reads one document from standard input.`,
 			if err != nil {
 				return err
 			}
-			options := lint.Options{Resolve: resolves(policy), Derive: derives(policy), Titles: titles(policy), Version: version()}
+			options := lint.Options{Resolve: resolves(policy), Derive: derives(policy), Titles: titles(policy), Others: bundled(), Version: version()}
 			if fix || diff {
 				if changed, err := a.fixes(c.Context(), paths, options, diff); err != nil || diff && changed {
 					return cmp.Or(err, errAnswerNo)
@@ -111,6 +112,16 @@ func derives(policy *resolver.Resolver) lint.Derive {
 	}
 }
 
+// bundled are the names of the tools that every installation has.
+func bundled() []string {
+	var names []string
+	folders, _ := fs.ReadDir(catalog.Bundled(), "tools") // a part of the program
+	for _, f := range folders {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
 func userTool(s *spec.Spec) resolver.Tool {
 	return resolver.Tool{Spec: s, Source: string(catalog.SourceUser)}
 }
@@ -142,8 +153,10 @@ func titles(policy *resolver.Resolver) map[string]string {
 
 // resolves asks the policy about a document.
 func resolves(policy *resolver.Resolver) lint.Resolve {
-	return func(ctx context.Context, s *spec.Spec) ([]*fault.Error, []lint.Finding, error) {
-		found, err := policy.Findings(ctx, userTool(s), principal())
+	return func(ctx context.Context, s *spec.Spec, mentions []string) ([]*fault.Error, []lint.Finding, error) {
+		tool := userTool(s)
+		tool.Mentions = mentions
+		found, err := policy.Findings(ctx, tool, principal())
 		var rejected *resolver.Rejection
 		if errors.As(err, &rejected) {
 			return rejected.All, nil, nil

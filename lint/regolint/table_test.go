@@ -43,7 +43,7 @@ var table = []struct {
 	{"TW204", "in a negation", `x if not input.call.orign == "list"`, []int{1}},
 	{"TW204", "a setting", `x if data.toolwarrant.settings.hitl.treshold == "L3"`, []int{1}},
 	{"TW204", "a rule", "import data.toolwarrant.risk\n\nx if risk.levle == \"L3\"", []int{3}},
-	{"TW204", "a field of a result", "import data.toolwarrant.hitl\n\nx if hitl.requirement.mod == \"a\"", []int{3}},
+	{"TW204", "a field of a result", "import data.toolwarrant.hitl\n\nx if hitl.explanation.becaus == \"a\"", []int{3}},
 	{"TW204", "a package", `x if data.toolwarrant.effectiv.policy`, []int{1}},
 	{"TW204", "replaced by a test", "package toolwarrant.own.i_test\n\nimport rego.v2\n\ntest_x if data.toolwarrant.decision with input.tool.nmae as \"a\"", []int{5}},
 	{"TW204", "a setting replaced by a test", "package toolwarrant.own.j_test\n\nimport rego.v2\n\ntest_x if data.toolwarrant.decision with data.toolwarrant.settings.acess.rules as []", []int{5}},

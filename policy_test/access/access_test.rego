@@ -48,3 +48,8 @@ test_max_risk_level if {
 	ids == {"max-risk-level"}
 	access.visible with input as tested with data.toolwarrant.settings.access.maxRiskLevel as "L3"
 }
+
+test_applies_where_every_selector_does if {
+	access.applies({"tools": ["probe"], "groups": ["staff"]}) with input as fixture.plain
+	not access.applies({"tools": ["probe"], "groups": ["guests"]}) with input as fixture.plain
+}

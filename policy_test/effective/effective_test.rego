@@ -35,6 +35,12 @@ test_plan_holds_policy_and_violations if {
 	effective.folded == plan.folded with input as fixture.plain
 }
 
+test_plan_says_what_the_layers_come_to if {
+	plan := effective.plan with input as object.remove(fixture.overriding({"fileRead": true}), ["principal", "call", "now"])
+	plan.riskLevel == "L3"
+	{signal.id | some signal in plan.riskSignals} == {"file-read"}
+}
+
 test_class_algebra[note] if {
 	some note, tc in {
 		"add": {"set": {"addAllowClasses": {"a.B"}}, "in": {"a.B", "java.lang.*"}, "out": set()},

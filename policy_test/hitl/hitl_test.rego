@@ -98,3 +98,30 @@ test_a_demand_without_four_eyes_keeps_the_approvers if {
 	requirement.mode == "REQUIRED"
 	requirement.approvers == {"groups": ["leads"], "fourEyes": false}
 }
+
+test_the_verdict_in_words[note] if {
+	some note, tc in {
+		"absent at L0": ["L0", {}, "from L1 on (hitl.defaultFrom); the level is L0"],
+		"absent at L3": ["L3", {}, "from L1 on (hitl.defaultFrom) a human is asked; the level is L3"],
+		"required": ["L0", {"mode": "REQUIRED"}, "says REQUIRED"],
+		"disabled": ["L4", {"mode": "DISABLED"}, "the level L4 is below L5 (hitl.floor)"],
+		"disabled at the floor": ["L5", {"mode": "DISABLED"}, "the level is L5, and from L5 on (hitl.floor)"],
+		"auto": ["L0", {"mode": "AUTO_APPROVE"}, "the level L0 is below L3 (hitl.threshold)"],
+		"auto at the threshold": ["L3", {"mode": "AUTO_APPROVE"}, "from L3 on (hitl.threshold) asks, and the level is L3"],
+		"unknown": ["L0", {"mode": "ASK"}, "says \"ASK\""],
+	}
+	words := hitl.explanation with input as _at(tc[0], tc[1])
+	contains(words.because, tc[2])
+	words.demands == set()
+}
+
+test_a_demand_in_words if {
+	words := hitl.explanation with input as _at("L0", {})
+		with data.toolwarrant.settings.hitl.requiredTools as {"probe"}
+	contains(words.because, "the rule hitl-operator-rule demands")
+	words.demands == {"hitl-operator-rule"}
+}
+
+test_because_names_the_document if {
+	hitl.because == "the document says REQUIRED" with input as _at("L0", {"mode": "REQUIRED"})
+}

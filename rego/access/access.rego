@@ -32,7 +32,7 @@ callable := count(reasons) == 0
 hidden contains _reason(rule) if {
 	some rule in data.toolwarrant.settings.access.rules
 	object.get(rule, "effect", "hide") != "deny"
-	_applies(rule)
+	applies(rule)
 }
 
 # METADATA
@@ -42,7 +42,7 @@ hidden contains _reason(rule) if {
 #   id: access-reasons
 reasons contains _reason(rule) if {
 	some rule in data.toolwarrant.settings.access.rules
-	_applies(rule)
+	applies(rule)
 	_in_scope(rule)
 }
 
@@ -71,10 +71,12 @@ reasons contains {
 
 # METADATA
 # title: Every selector of a rule matches
-# description: A selector that is absent or empty matches anything.
+# description: |
+#   A selector that is absent or empty matches anything. Rules of access and
+#   of limits choose tools and callers alike.
 # labels:
 #   id: access-applies
-_applies(rule) if {
+applies(rule) if {
 	_any(rule, "groups", input.principal.groups)
 	_any(rule, "subjects", {input.principal.subject})
 	_any(rule, "categories", {input.tool.category})

@@ -9,6 +9,8 @@ package toolwarrant.effective
 
 import rego.v2
 
+import data.toolwarrant.risk
+
 # METADATA
 # title: The policy in force for this call
 # labels:
@@ -50,8 +52,15 @@ folded := object.get(
 
 # METADATA
 # title: What the layers make of a tool
-# description: Evaluated once per tool and policy, before any caller is known.
+# description: |
+#   Evaluated once per tool and policy, before any caller is known. The level
+#   is held against the ceilings that layers state.
 # entrypoint: true
 # labels:
 #   id: effective-plan
-plan := {"folded": folded, "violations": violations}
+plan := {
+	"folded": folded,
+	"violations": violations,
+	"riskLevel": risk.level,
+	"riskSignals": risk.signals,
+}

@@ -80,6 +80,24 @@ findings contains {
 }
 
 # METADATA
+# title: Text that sends the model to another tool
+# description: Saying which tool is the right one instead is no order.
+# labels:
+#   id: text-other-tool
+findings contains {
+	"id": "text-other-tool",
+	"severity": "warning",
+	"message": sprintf("the text tells the model to use the tool %s; a description speaks of its own tool, and \"use %s instead\" is how to point elsewhere", [name, name]),
+	"pointer": pointer,
+} if {
+	settings := data.toolwarrant.settings.lint.otherTool
+	some pointer, text in _prose
+	some name in input.document.mentions
+	some order in regex.find_n(concat("", ["(?i)", settings.before, name, settings.after]), text, -1)
+	not regex.match(settings.exempt, order)
+}
+
+# METADATA
 # title: Letters that look alike
 # labels:
 #   id: text-homoglyph

@@ -1,0 +1,61 @@
+# Because.
+#
+# The verdict in words, for a person who asks why. No decision reads this.
+package toolwarrant.hitl
+
+import rego.v2
+
+import data.toolwarrant.risk
+
+# METADATA
+# title: Why a human is asked or not, and everything that demands one
+# description: For an explanation. A rule of an installation that demands is named.
+# labels:
+#   id: hitl-explanation
+explanation := {"because": because, "demands": {demand.id | some demand in demands}}
+
+# METADATA
+# title: The verdict in words
+# labels:
+#   id: hitl-because
+because := _because[verdict.ruleId][verdict.mode]
+
+_because[demand.id].REQUIRED := sprintf("the rule %s demands a human, whatever the document says", [demand.id]) if {
+	some demand in demands
+}
+
+_because["hitl-required"].REQUIRED := "the document says REQUIRED"
+
+_because["hitl-floor"].REQUIRED := sprintf("the level is %s, and from %s on (hitl.floor) a human is asked whatever the document says", [
+	risk.level,
+	data.toolwarrant.settings.hitl.floor,
+])
+
+_because["hitl-threshold"].REQUIRED := sprintf("the document says AUTO_APPROVE, which from %s on (hitl.threshold) asks, and the level is %s", [
+	data.toolwarrant.settings.hitl.threshold,
+	risk.level,
+])
+
+_because["hitl-unknown-mode"].REQUIRED := sprintf("the document says %q, which is no mode and counts as REQUIRED", [
+	input.tool.humanInTheLoop.mode,
+])
+
+_because["hitl-default"].REQUIRED := sprintf("the document does not say, and from %s on (hitl.defaultFrom) a human is asked; the level is %s", [
+	data.toolwarrant.settings.hitl.defaultFrom,
+	risk.level,
+])
+
+_because["hitl-default"].DISABLED := sprintf("the document does not say, and a human is asked from %s on (hitl.defaultFrom); the level is %s", [
+	data.toolwarrant.settings.hitl.defaultFrom,
+	risk.level,
+])
+
+_because["hitl-disabled"].DISABLED := sprintf("the document says DISABLED, and the level %s is below %s (hitl.floor)", [
+	risk.level,
+	data.toolwarrant.settings.hitl.floor,
+])
+
+_because["hitl-auto-approve"].DISABLED := sprintf("the document says AUTO_APPROVE, and the level %s is below %s (hitl.threshold)", [
+	risk.level,
+	data.toolwarrant.settings.hitl.threshold,
+])
