@@ -16,8 +16,12 @@ func (s *Service) Health() error {
 	return s.Audit.Health(ctx)
 }
 
-// Started puts on record that this process serves, and under which policy.
+// Started puts on record that this process serves, and under which policy. From
+// here on checkpoints are made, where the configuration asks for them.
 func (s *Service) Started(ctx context.Context, version string) error {
+	if err := s.notarize(); err != nil {
+		return err
+	}
 	detail := s.inForce()
 	detail["version"] = version
 	if err := s.event(ctx, "policy.activate", system, detail); err != nil {

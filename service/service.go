@@ -52,11 +52,13 @@ type Service struct {
 	Audit     *audit.Writer
 	Engine    *executor.Engine
 
-	origin  *origin
-	runtime executor.Runtime
-	logger  zerolog.Logger
-	stop    context.CancelFunc
-	swept   chan struct{}
+	origin     *origin
+	notary     *notary // of a process that serves, where one is asked for
+	runtime    executor.Runtime
+	logger     zerolog.Logger
+	background context.Context // until Close
+	stop       context.CancelFunc
+	swept      chan struct{}
 }
 
 // Operator is what cfg lets tools do, in the form that policy reads.
@@ -96,7 +98,7 @@ func Ready(ctx context.Context, rt executor.Runtime) error {
 func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	s := &Service{Home: o.Home, Config: o.Config, logger: o.Logger, swept: make(chan struct{})}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop = stop
+	s.background, s.stop = background, stop
 	defer func() {
 		if err != nil {
 			stop()
@@ -190,6 +192,9 @@ func (s *Service) closeParts(ctx context.Context) error {
 	}
 	if s.Audit != nil {
 		errs = append(errs, s.Audit.Shutdown(ctx))
+	}
+	if s.notary != nil {
+		errs = append(errs, s.notary.last(ctx))
 	}
 	return errors.Join(errs...)
 }
