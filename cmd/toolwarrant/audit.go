@@ -8,18 +8,22 @@ import (
 
 func (a *app) auditCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "audit",
-		Short:   "Work with the audit log",
+		Use:   "audit",
+		Short: "Work with the audit log",
 		Example: `  toolwarrant audit verify ~/.local/share/toolwarrant/audit/audit.ndjson
+  toolwarrant audit query --since 24h --outcome DENIED
+  toolwarrant audit why CALL-ID
+  toolwarrant audit tail -f
   toolwarrant audit keygen acme.example/audit -o audit.key
   toolwarrant audit checkpoint audit.ndjson --sign audit.key -o checkpoints.txt
   toolwarrant audit verify audit.ndjson --checkpoints checkpoints.txt --key audit.key.pub
   toolwarrant audit prove CALL-ID audit.ndjson --checkpoints checkpoints.txt --key audit.key.pub -o proof.json
   toolwarrant audit verify-proof proof.json --key audit.key.pub`,
-		Args:    cobra.NoArgs,
-		RunE:    needsVerb,
+		Args: cobra.NoArgs,
+		RunE: needsVerb,
 	}
-	c.AddCommand(a.auditVerifyCmd(), a.auditKeygenCmd(), a.auditCheckpointCmd(), a.auditProveCmd(), a.auditVerifyProofCmd())
+	c.AddCommand(a.auditVerifyCmd(), a.auditKeygenCmd(), a.auditCheckpointCmd(), a.auditProveCmd(), a.auditVerifyProofCmd(),
+		a.auditQueryCmd(), a.auditWhyCmd(), a.auditTailCmd(), a.auditStatsCmd())
 	return c
 }
 
