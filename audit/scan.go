@@ -58,25 +58,38 @@ func (l Line) Decode() (Record, error) {
 // read is a USAGE error.
 func Scan(ctx context.Context, paths []string, f func(Line) error) error {
 	for _, path := range paths {
-		err := eachLine(ctx, path, func(n int, offset int64, l rawLine) error {
-			if l.torn || l.tooLong {
-				return nil
-			}
-			h, ok := parseHead(l.bytes)
-			if !ok {
-				return nil
-			}
-			return f(Line{File: path, Number: n, Offset: offset, Raw: l.bytes, Head: h})
-		})
-		if err != nil {
+		if _, err := ScanFrom(ctx, path, 0, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// ScanFrom is Scan of one file, from the line that begins at offset on, for
+// readers of a log that grows. It returns the offset to go on from: where the
+// first line begins that is not finished. Line numbers count from offset.
+func ScanFrom(ctx context.Context, path string, offset int64, f func(Line) error) (next int64, err error) {
+	next = offset
+	err = eachLineFrom(ctx, path, offset, func(n int, at int64, l rawLine) error {
+		if l.torn {
+			return nil
+		}
+		next = at + l.size
+		h, ok := parseHead(l.bytes)
+		if !ok || l.tooLong {
+			return nil
+		}
+		return f(Line{File: path, Number: n, Offset: at, Raw: l.bytes, Head: h})
+	})
+	return next, err
+}
+
 // eachLine reads a file as it is now.
 func eachLine(ctx context.Context, path string, f func(n int, offset int64, l rawLine) error) error {
+	return eachLineFrom(ctx, path, 0, f)
+}
+
+func eachLineFrom(ctx context.Context, path string, offset int64, f func(n int, offset int64, l rawLine) error) error {
 	unreadable := func(err error) error {
 		e := fault.New(fault.Usage, "unreadable", "cannot read the audit log %s: name a file that this user may read", path).Because(err)
 		e.File = path
@@ -91,8 +104,7 @@ func eachLine(ctx context.Context, path string, f func(n int, offset int64, l ra
 	if err != nil {
 		return unreadable(err)
 	}
-	r := newLineReader(io.NewSectionReader(file, 0, size))
-	offset := int64(0)
+	r := newLineReader(io.NewSectionReader(file, offset, max(0, size-offset)))
 	for n := 1; ; n++ {
 		l, err := r.next()
 		if err == io.EOF {

@@ -1,11 +1,16 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
 )
 
 // The kinds of findings.
@@ -17,6 +22,8 @@ const (
 	KindJSON           = "json"            // the line is no JSON object, or longer than 4 MiB
 	KindSchema         = "schema"          // the line does not begin like a record of this schema
 	KindDuplicateClose = "duplicate-close" // the call was closed before
+	KindCut            = "cut"             // lines at the end are gone, which a checkpoint counted
+	KindCheckpoint     = "checkpoint"      // the lines are others than those that a checkpoint signed
 )
 
 // maxFindings bounds a report; a log with more is not described any better.
@@ -47,6 +54,8 @@ type VerifyOptions struct {
 	// After is the line that comes before the first one: its seq and leaf
 	// hash, from a checkpoint or an earlier Report. Nil for a whole chain.
 	After *Anchor
+	// Checkpoints are what was signed of this log, in any order.
+	Checkpoints []checkpoint.Checkpoint
 }
 
 // Anchor is a place in a chain.
@@ -58,8 +67,9 @@ type Anchor struct {
 // Verify reads the files, which together are one chain, in bounded memory and
 // names every line where something is wrong. Several files are put in the
 // order of their first line. A change of any byte, a missing, repeated,
-// inserted or moved line is found; that lines at the end are missing is not
-// (compare Report.Head with a head that was kept elsewhere). duplicate-close
+// inserted or moved line is found; that lines at the end are missing is found
+// with a later checkpoint alone (or compare Report.Head with a head that was
+// kept elsewhere). duplicate-close
 // is found for calls that lie within some 65,000 closes of each other.
 //
 // A file that cannot be read is a USAGE error. Findings are no error.
@@ -72,6 +82,12 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (Report, error
 		}
 		v.at = link{seq: o.After.Seq, head: head}
 	}
+	v.signed = slices.SortedFunc(slices.Values(o.Checkpoints), func(a, b checkpoint.Checkpoint) int { return cmp.Compare(a.Size, b.Size) })
+	return v.files(ctx, paths, o.After != nil)
+}
+
+// files walks the files and gives the report.
+func (v *verifier) files(ctx context.Context, paths []string, anchored bool) (Report, error) {
 	paths, err := inOrder(ctx, paths)
 	if err != nil {
 		return Report{}, err
@@ -82,7 +98,8 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (Report, error
 			return Report{}, err
 		}
 	}
-	return v.finish(o.After != nil), nil
+	v.cut()
+	return v.finish(anchored), nil
 }
 
 // inOrder sorts files by the seq of the first line that can be read. Files
@@ -115,6 +132,8 @@ type verifier struct {
 	hash    *hasher
 	at      link // after the last line, as the lines say
 	damaged bool // the last line was altered, so its hash says nothing
+	tree    checkpoint.Tree
+	signed  []checkpoint.Checkpoint // those still to come, by size
 
 	now, old map[string]struct{} // closed calls, in two generations
 }
@@ -144,6 +163,8 @@ func (v *verifier) line(n int, _ int64, l rawLine) error {
 	want := link{seq: v.at.seq + 1, head: v.at.head}
 	first := v.at.seq == 0 && v.report.Records == 1
 	v.at = link{seq: want.seq, head: v.hash.leaf(l.bytes)}
+	v.tree.Append(v.at.head)
+	defer v.compare(n)
 
 	h, head := parseHead(l.bytes)
 	var seq *uint64
@@ -197,6 +218,35 @@ func (v *verifier) place(n int, h Head, want link, first bool) {
 	case h.Prev != prev && !v.damaged:
 		v.find(n, &h.Seq, KindChain, "the line does not follow the one before it: that one was replaced, or this one is of another chain")
 	}
+}
+
+// compare holds the line, and all before it, against the checkpoints that
+// were signed when it was the last one.
+func (v *verifier) compare(n int) {
+	seq := int64(v.at.seq)
+	for len(v.signed) > 0 && v.signed[0].Size <= seq {
+		c := v.signed[0]
+		v.signed = v.signed[1:]
+		if c.Size < seq {
+			continue // of a part of the chain that is not in these files
+		}
+		// The root says what the head says, as long as the lines agree with
+		// each other, and costs nothing to hold against it.
+		whole := len(v.report.Findings) == 0 && v.tree.Size() == seq
+		if hashString(v.at.head) != c.Head || whole && v.tree.Root() != c.Root {
+			v.find(n, &v.at.seq, KindCheckpoint, "the line is not the one that the checkpoint of "+c.Time.Format(timeLayout)+" signed: this line, or one before it, was replaced")
+		}
+	}
+}
+
+// cut finds that the log was longer once.
+func (v *verifier) cut() {
+	if len(v.signed) == 0 {
+		return
+	}
+	last := v.signed[len(v.signed)-1]
+	v.find(int(v.report.Records)+1, nil, KindCut, fmt.Sprintf("the log ends after record %d, and had %d at %s: %d at its end were cut off",
+		v.at.seq, last.Size, last.Time.Format(timeLayout), last.Size-int64(v.at.seq)))
 }
 
 // closed remembers closes, in bounded memory, and finds second ones.

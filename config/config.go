@@ -95,7 +95,16 @@ type Grant struct {
 
 // Audit says where the log is.
 type Audit struct {
-	File string `json:"file"` // "" = under audit of the home
+	File       string     `json:"file"` // "" = under audit of the home
+	Checkpoint Checkpoint `json:"checkpoint"`
+}
+
+// Checkpoint says how the log is signed.
+type Checkpoint struct {
+	Key          string `json:"key"`  // file of the private key, "" = no checkpoints
+	File         string `json:"file"` // "" = beside the log
+	EverySeconds int64  `json:"every-seconds"`
+	EveryRecords int64  `json:"every-records"`
 }
 
 // Runtime says what runs the code of tools.

@@ -115,6 +115,25 @@ func verifyKey(path string, public any) (*VerifyKey, error) {
 // readPEM gives the first block of a wanted type. A file whose mode has a bit
 // of tooOpen is refused.
 func readPEM(path string, tooOpen os.FileMode, why string, types ...string) (*pem.Block, error) {
+	rest, err := readKeyFile(path, tooOpen, why)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return nil, badKey(path, "has no PEM block of type %s", types[0])
+		}
+		for _, t := range types {
+			if block.Type == t {
+				return block, nil
+			}
+		}
+	}
+}
+
+// readKeyFile gives the content of a key file.
+func readKeyFile(path string, tooOpen os.FileMode, why string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fault.New(fault.Usage, "key-unreadable", "the key %s cannot be read", path).Because(err)
@@ -130,21 +149,11 @@ func readPEM(path string, tooOpen os.FileMode, why string, types ...string) (*pe
 	if runtime.GOOS != "windows" && st.Mode().Perm()&tooOpen != 0 {
 		return nil, fault.New(fault.Usage, "key-permissions", "the key %s has mode %04o, so %s", path, st.Mode().Perm(), why)
 	}
-	rest, err := io.ReadAll(io.LimitReader(f, maxFile))
+	content, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
 		return nil, fault.New(fault.Usage, "key-unreadable", "the key %s cannot be read", path).Because(err)
 	}
-	for {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			return nil, badKey(path, "has no PEM block of type %s", types[0])
-		}
-		for _, t := range types {
-			if block.Type == t {
-				return block, nil
-			}
-		}
-	}
+	return content, nil
 }
 
 func badKey(path, format string, args ...any) *fault.Error {

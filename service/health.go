@@ -17,7 +17,11 @@ func (s *Service) Health() error {
 }
 
 // Started puts on record that this process serves, and under which policies.
+// From here on checkpoints are made, where the configuration asks for them.
 func (s *Service) Started(ctx context.Context, version string) error {
+	if err := s.notarize(); err != nil {
+		return err
+	}
 	for _, p := range s.origins() {
 		if err := s.activated(ctx, p, map[string]any{"version": version}); err != nil {
 			return err

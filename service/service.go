@@ -56,12 +56,14 @@ type Service struct {
 	Engine    *executor.Engine
 	Metrics   *Metrics
 
-	origin  *origin
-	shadow  *origin // nil = none
-	runtime executor.Runtime
-	logger  zerolog.Logger
-	stop    context.CancelFunc
-	swept   chan struct{}
+	origin     *origin
+	shadow     *origin // nil = none
+	notary     *notary // of a process that serves, where one is asked for
+	runtime    executor.Runtime
+	logger     zerolog.Logger
+	background context.Context // until Close
+	stop       context.CancelFunc
+	swept      chan struct{}
 }
 
 // Operator is what cfg lets tools do, in the form that policy reads.
@@ -102,7 +104,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	s := &Service{Home: o.Home, Config: o.Config, logger: o.Logger, swept: make(chan struct{})}
 	s.Metrics = newMetrics(s)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop = stop
+	s.background, s.stop = background, stop
 	defer func() {
 		if err != nil {
 			stop()
@@ -202,6 +204,9 @@ func (s *Service) closeParts(ctx context.Context) error {
 	}
 	if s.Audit != nil {
 		errs = append(errs, s.Audit.Shutdown(ctx))
+	}
+	if s.notary != nil {
+		errs = append(errs, s.notary.last(ctx))
 	}
 	return errors.Join(errs...)
 }

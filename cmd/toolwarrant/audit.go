@@ -8,44 +8,52 @@ import (
 
 func (a *app) auditCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "audit",
-		Short:   "Work with the audit log",
-		Example: "  toolwarrant audit verify ~/.local/share/toolwarrant/audit/audit.ndjson",
-		Args:    cobra.NoArgs,
-		RunE:    needsVerb,
+		Use:   "audit",
+		Short: "Work with the audit log",
+		Example: `  toolwarrant audit verify ~/.local/share/toolwarrant/audit/audit.ndjson
+  toolwarrant audit query --since 24h --outcome DENIED
+  toolwarrant audit why CALL-ID
+  toolwarrant audit tail -f
+  toolwarrant audit keygen acme.example/audit -o audit.key
+  toolwarrant audit checkpoint audit.ndjson --sign audit.key -o checkpoints.txt
+  toolwarrant audit verify audit.ndjson --checkpoints checkpoints.txt --key audit.key.pub
+  toolwarrant audit prove CALL-ID audit.ndjson --checkpoints checkpoints.txt --key audit.key.pub -o proof.json
+  toolwarrant audit verify-proof proof.json --key audit.key.pub`,
+		Args: cobra.NoArgs,
+		RunE: needsVerb,
 	}
-	c.AddCommand(a.auditVerifyCmd())
+	c.AddCommand(a.auditVerifyCmd(), a.auditKeygenCmd(), a.auditCheckpointCmd(), a.auditProveCmd(), a.auditVerifyProofCmd(),
+		a.auditQueryCmd(), a.auditWhyCmd(), a.auditTailCmd(), a.auditStatsCmd())
 	return c
 }
 
 func (a *app) auditVerifyCmd() *cobra.Command {
+	var signed signedFlags
 	c := &cobra.Command{
 		Use:   "verify FILE...",
 		Short: "Check that a log is whole: no record altered, removed, added or moved",
 		Long: `Check every record's own sum and its link to the record before it. Exit status
-1 names each line that does not hold. Records cut off at the end of a log can
-only be missed by somebody who knows its head: keep the head that this prints.`,
+1 names each line that does not hold. Records cut off at the end of a log are
+found with a checkpoint that was signed later (--checkpoints, --key); without
+one, only by somebody who kept the head that this prints.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
-			report, err := audit.Verify(c.Context(), files, audit.VerifyOptions{})
+			var o audit.VerifyOptions
+			list, err := signed.read(false)
+			if err != nil {
+				return err
+			}
+			for _, s := range list {
+				o.Checkpoints = append(o.Checkpoints, s.Checkpoint)
+			}
+			report, err := audit.Verify(c.Context(), files, o)
 			if err != nil {
 				return err
 			}
 			if a.format == "json" {
 				a.json(report)
 			} else {
-				for _, f := range report.Findings {
-					a.printf("%s:%d: %s\n", f.File, f.Line, f.Kind)
-				}
-				verdict := "whole"
-				if !report.OK {
-					verdict = "NOT VALID"
-				}
-				head := "none"
-				if report.Head != nil {
-					head = *report.Head
-				}
-				a.printf("%s: %d records, head %s\n", verdict, report.Records, head)
+				a.verified(report, len(list))
 			}
 			if !report.OK {
 				return errAnswerNo
@@ -53,6 +61,25 @@ only be missed by somebody who knows its head: keep the head that this prints.`,
 			return nil
 		},
 	}
+	signed.add(c)
 	a.formats(c, "text", "json")
 	return c
+}
+
+func (a *app) verified(report audit.Report, checkpoints int) {
+	for _, f := range report.Findings {
+		a.printf("%s:%d: %s: %s\n", f.File, f.Line, f.Kind, f.Message)
+	}
+	verdict := "whole"
+	if !report.OK {
+		verdict = "NOT VALID"
+	}
+	head := "none"
+	if report.Head != nil {
+		head = *report.Head
+	}
+	a.printf("%s: %d records, head %s\n", verdict, report.Records, head)
+	if checkpoints > 0 {
+		a.printf("held against %d checkpoints\n", checkpoints)
+	}
 }

@@ -1,0 +1,245 @@
+// Package query finds records of an audit log and says what they tell. It
+// reads the files and needs nothing else: no index, no server, no key.
+package query
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// Filter says which closes are wanted: those that fit every field which is
+// set. Within a field one value is enough.
+type Filter struct {
+	Since, Until time.Time // the close lies in [Since, Until)
+	CallIDs      []string  // of the call, or of the one that it goes on with
+	Tools        []string  // name or toolId
+	Principals   []string  // subject or clientId
+	Outcomes     []string  // OK, DENIED, ERROR
+	Codes        []string  // of the error, or CODE/reason
+	Levels       []string  // L0 to L5
+	Rules        []string  // ids of risk signals and of reasons
+	Hosts        []string  // that the code talked to, or tried to; a pattern of path.Match
+	Paths        []string  // that the code touched; a pattern of path.Match, or a folder that ends in /
+}
+
+var levels = []string{"L0", "L1", "L2", "L3", "L4", "L5"}
+
+// Check refuses values that fit nothing. The error is USAGE.
+func (f Filter) Check() error {
+	known := func(flag string, got, want []string) error {
+		for _, v := range got {
+			if !slices.Contains(want, v) {
+				return fault.New(fault.Usage, flag, "%q is no %s; it is one of %s", v, flag, strings.Join(want, ", "))
+			}
+		}
+		return nil
+	}
+	if err := known("outcome", f.Outcomes, []string{string(fault.OK), string(fault.Denied), string(fault.Failed)}); err != nil {
+		return err
+	}
+	if err := known("level", f.Levels, levels); err != nil {
+		return err
+	}
+	for flag, patterns := range map[string][]string{"host": f.Hosts, "path": f.Paths} {
+		for _, p := range patterns {
+			if _, err := path.Match(p, ""); err != nil {
+				return fault.New(fault.Usage, flag, "%q is no pattern; * stands for any part, [ and ] around a choice", p)
+			}
+		}
+	}
+	if !f.Until.IsZero() && !f.Since.Before(f.Until) {
+		return fault.New(fault.Usage, "until", "--until lies before --since: no record fits")
+	}
+	return nil
+}
+
+// Select gives the closes of the files that fit to each, in the order of the
+// files. The record and the line are valid during the call alone. An error of
+// each ends the search and is returned.
+func Select(ctx context.Context, files []string, f Filter, each func(audit.Record, audit.Line) error) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	m := newMatcher(f)
+	return audit.Scan(ctx, files, func(l audit.Line) error {
+		r, ok, err := m.match(l)
+		if err != nil || !ok {
+			return err
+		}
+		return each(r, l)
+	})
+}
+
+// Tail gives the last n closes that fit, then, until ctx ends, each that is
+// added to the file; follow false ends it after the last of now. It looks
+// every so often.
+func Tail(ctx context.Context, file string, f Filter, n int, follow bool, every time.Duration, each func(audit.Record, []byte)) error {
+	if err := f.Check(); err != nil {
+		return err
+	}
+	type found struct {
+		record audit.Record
+		raw    []byte
+	}
+	var last []found
+	m := newMatcher(f)
+	at, err := audit.ScanFrom(ctx, file, 0, func(l audit.Line) error {
+		r, ok, err := m.match(l)
+		if err != nil || !ok {
+			return err
+		}
+		if last = append(last, found{r, bytes.Clone(l.Raw)}); len(last) > n {
+			last = last[1:]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, x := range last {
+		each(x.record, x.raw)
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for follow {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		at, err = audit.ScanFrom(ctx, file, at, func(l audit.Line) error {
+			r, ok, err := m.match(l)
+			if err == nil && ok {
+				each(r, l.Raw)
+			}
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matcher is a filter made ready.
+type matcher struct {
+	Filter
+	marks        [][][]byte
+	since, until string
+}
+
+func newMatcher(f Filter) *matcher {
+	return &matcher{Filter: f, marks: f.marks(), since: stamp(f.Since), until: stamp(f.Until)}
+}
+
+func (m *matcher) match(l audit.Line) (audit.Record, bool, error) {
+	if l.Head.Phase != audit.PhaseClose || l.Head.Time < m.since || m.until != "" && l.Head.Time >= m.until {
+		return audit.Record{}, false, nil
+	}
+	for _, any := range m.marks { // to decode a line costs a hundred times as much
+		if !slices.ContainsFunc(any, func(mark []byte) bool { return bytes.Contains(l.Raw, mark) }) {
+			return audit.Record{}, false, nil
+		}
+	}
+	r, err := l.Decode()
+	return r, err == nil && m.fits(&r), err
+}
+
+// stamp is a time as lines write it, which orders like the time itself.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000000Z")
+}
+
+// marks are texts of which a line that fits holds one of each list.
+func (f Filter) marks() (out [][][]byte) {
+	for _, list := range [][]string{f.CallIDs, f.Tools, f.Principals, f.Outcomes, f.Codes, f.Levels, f.Rules} {
+		var any [][]byte
+		for _, v := range list {
+			v, _, _ = strings.Cut(v, "/") // a reason stands apart from its code
+			if strings.ContainsFunc(v, escaped) {
+				any = nil
+				break
+			}
+			any = append(any, []byte(`"`+v+`"`))
+		}
+		if any != nil {
+			out = append(out, any)
+		}
+	}
+	return out
+}
+
+// escaped reports whether JSON may spell a character in several ways.
+func escaped(c rune) bool {
+	return c < ' ' || c > '~' || strings.ContainsRune(`"\<>&`, c)
+}
+
+func (f Filter) fits(r *audit.Record) bool {
+	has := func(list []string, values ...string) bool {
+		return len(list) == 0 || slices.ContainsFunc(values, func(v string) bool { return v != "" && slices.Contains(list, v) })
+	}
+	var tool, principal, codes, rules []string
+	if r.Tool != nil {
+		tool = []string{r.Tool.Name, r.Tool.ToolID}
+	}
+	if r.Principal != nil {
+		principal = []string{r.Principal.Subject, r.Principal.ClientID}
+	}
+	if r.Error != nil {
+		codes = []string{string(r.Error.Code), string(r.Error.Code) + "/" + text(r.Error.Reason)}
+	}
+	for _, s := range r.RiskSignals {
+		rules = append(rules, s.ID)
+	}
+	for _, x := range r.Reasons {
+		rules = append(rules, x.ID)
+	}
+	return has(f.CallIDs, r.CallID, text(r.RelatedCallID)) && has(f.Tools, tool...) && has(f.Principals, principal...) &&
+		has(f.Outcomes, outcome(r)) && has(f.Codes, codes...) && has(f.Levels, text(r.RiskLevel)) && has(f.Rules, rules...) &&
+		f.touches(r)
+}
+
+// touches holds hosts and paths against what the call used.
+func (f Filter) touches(r *audit.Record) bool {
+	if len(f.Hosts)+len(f.Paths) == 0 {
+		return true
+	}
+	if r.Usage == nil {
+		return false
+	}
+	host := func(e audit.Egress) bool {
+		return slices.ContainsFunc(f.Hosts, func(p string) bool { ok, _ := path.Match(p, e.Host); return ok })
+	}
+	file := func(u audit.FSUse) bool {
+		return slices.ContainsFunc(f.Paths, func(p string) bool {
+			ok, _ := path.Match(p, u.Path)
+			return ok || strings.HasSuffix(p, "/") && strings.HasPrefix(u.Path, p)
+		})
+	}
+	return (len(f.Hosts) == 0 || slices.ContainsFunc(r.Usage.Egress, host)) &&
+		(len(f.Paths) == 0 || slices.ContainsFunc(r.Usage.FS, file))
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func outcome(r *audit.Record) string {
+	if r.Outcome == nil {
+		return ""
+	}
+	return string(*r.Outcome)
+}
