@@ -28,9 +28,7 @@ func hostForms(v string) []string {
 	}
 	out := []string{lower}
 	if lower != v {
-		for _, form := range percentForms(lower) {
-			out = append(out, form)
-		}
+		out = append(out, percentForms(lower)...)
 	}
 	if ascii, err := idna.Lookup.ToASCII(v); err == nil {
 		out = append(out, ascii, strings.TrimPrefix(ascii, "xn--"))
