@@ -23,9 +23,17 @@ func (s *session) intlObject() goja.Value {
 }
 
 func (s *session) intlClass(name string, build func(obj *goja.Object, locales, options goja.Value)) *goja.Object {
-	c := s.class(name, func(obj *goja.Object, call goja.ConstructorCall) {
+	var c *goja.Object
+	c = s.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
+		obj := call.This
+		if call.NewTarget == nil { // called as a function, which makes an object all the same
+			proto, _ := c.Get("prototype").(*goja.Object)
+			obj = s.vm.CreateObject(proto)
+		}
 		build(obj, call.Argument(0), call.Argument(1))
-	})
+		return obj
+	}).(*goja.Object)
+	_ = c.DefineDataProperty("name", s.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	s.hiddenMethod(c, "supportedLocalesOf", func(call goja.FunctionCall) goja.Value {
 		out := []any{}
 		for _, l := range s.localeList(call.Argument(0)) {

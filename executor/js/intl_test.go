@@ -54,3 +54,16 @@ func TestIntl(t *testing.T) {
 		t.Errorf("%d of %d cases are refused", refused, len(list))
 	}
 }
+
+// TestIntlWithoutNew: both classes may be called as functions.
+func TestIntlWithoutNew(t *testing.T) {
+	for body, want := range map[string]string{
+		`return [typeof Intl.DateTimeFormat().resolvedOptions().timeZone, Object.keys(Intl).length, Intl.format === undefined]`:                                                                                            `["string",0,true]`,
+		`const { NumberFormat } = Intl; return [Intl.NumberFormat("en").format(1234.5), NumberFormat("de").format(1234.5)]`:                                                                                                `["1,234.5","1.234,5"]`,
+		`return [Intl.NumberFormat("en") instanceof Intl.NumberFormat, new Intl.DateTimeFormat("en") instanceof Intl.DateTimeFormat, new (class X extends Intl.NumberFormat { y() { return this.format(1) } })("en").y()]`: `[true,true,"1"]`,
+	} {
+		if got := outcome(run(t, body, `{}`)); got != want {
+			t.Errorf("%s: got %s, want %s", body, got, want)
+		}
+	}
+}

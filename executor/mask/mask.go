@@ -12,7 +12,7 @@
 // may print it in pieces or encoded. Besides the value itself the set knows
 // the spellings that ordinary code produces without trying: escaped in JSON
 // once or twice, percent-encoded as Go, JavaScript, forms and URLs do it, in
-// Base64 at each alignment, in hexadecimal. A text may have been cut before it
+// Base64 at each alignment, in hexadecimal, in a host name, in HTML. A text may have been cut before it
 // is masked, where the code runs; see Clip and Clipped. Code that sets
 // out to hide a secret (reversed, split, encrypted) succeeds: the remedy is to
 // grant it no secret, and masking does not claim more.

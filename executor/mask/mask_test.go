@@ -49,6 +49,14 @@ func TestString(t *testing.T) {
 		{"url user", []string{"p:w/d@x"}, "https://u:p%3Aw%2Fd%40x@h/", "https://u:***@h/"},
 		{"encodeURI", []string{"a b[c]%&/"}, "a%20b%5Bc%5D%25&/", "***"},
 		{"hexadecimal", []string{"hunter22"}, "68756e7465723232 68756E7465723232", "*** ***"},
+		{"host name", []string{"AbCdEfGh12345xyZ"}, "http://abcdefgh12345xyz.ok.test/", "http://***.ok.test/"},
+		{"host name, Punycode", []string{"Bücher-Geheim"}, "xn--bcher-geheim-dlb.test bücher-geheim", "***.test ***"},
+		{"host name, short", []string{"aB3d", "Prod", "TEST"}, "prod test ab3d1 Prod", "prod test ab3d1 ***"},
+		{"host name, short but mixed", []string{"aBcDe", "k3yAB"}, "abcde k3yab", "*** ***"},
+		{"escape of JavaScript", []string{"pä ss€"}, "p%E4%20ss%u20AC", "***"},
+		{"btoa of Latin-1", []string{"pässwörd"}, "cORzc3f2cmQ=", "***"},
+		{"HTML", []string{"a<b&\"c'"}, "a&lt;b&amp;&quot;c&#39; a&lt;b&amp;&#34;c&#39; a&lt;b&amp;\"c'", "*** *** ***"},
+		{"percent twice", []string{"a b&c"}, "a%2520b%2526c", "***"},
 		{"regexp characters are plain", []string{"a.*b$"}, "a.*b$ axxb", "*** axxb"},
 	}
 	for _, tt := range tests {

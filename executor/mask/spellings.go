@@ -18,7 +18,7 @@ const minSpelling = 5
 const unescaped = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._"
 
 // spellings gives the other forms in which ordinary code writes v: escaped as
-// in JSON, once and twice, percent-encoded, Base64 and hexadecimal.
+// in JSON, once and twice, percent-encoded once and twice, Base64 and hexadecimal, in host names and HTML.
 func spellings(v string) []string {
 	var out []string
 	add := func(forms ...string) {
@@ -39,6 +39,10 @@ func spellings(v string) []string {
 			add(form, lowerPercent(form))
 		}
 	}
+	for _, form := range hostForms(v) {
+		add(form)
+	}
+	add(furtherForms(v)...)
 	h := hex.EncodeToString([]byte(v))
 	add(h, strings.ToUpper(h))
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {

@@ -125,11 +125,13 @@ func (p *proc) lost(read error, limit int64) worker.Reply {
 	if f := p.cause.Load(); f != nil {
 		return worker.Reply{Failure: f}
 	}
-	said := p.stderr.String()
+	said, grown := p.stderr.String(), peak(p.state)-p.idle
 	switch {
 	case strings.Contains(said, "stack exceeds"), strings.Contains(said, "stack overflow"):
 		return failed(fault.ResourceLimit, "stack", "the code nests calls deeper than the engine can hold")
-	case outOfMemory(said), ended && killed(p.state), ended && crashed(p.state) && peak(p.state)-p.idle > limit/2:
+	case outOfMemory(said), ended && killed(p.state) && grown > limit/4, ended && crashed(p.state) && grown > limit/2:
+		// A system short of memory kills earlier than the limit would; a kill
+		// of a small process is somebody else's.
 		return worker.Reply{Failure: tooMuchMemory(limit)}
 	}
 	return failed(fault.RuntimeError, "worker-died", "the worker that ran the code ended unexpectedly")

@@ -118,9 +118,21 @@ func lower(name, text string) (*Tree, error) {
 		}
 		return nil, err
 	}
+	n, bad := helperCount(printed, prog)
+	if own, any := replaceHelpers(printed, prog.Body[:n]); any && bad == nil {
+		if prog, err = parser.ParseFile(nil, HelperFile, own, 0, parser.WithDisableSourceMaps); err != nil {
+			return nil, err
+		}
+		printed = own
+		awaitReturns(prog)
+	}
 	prog.File.SetSourceMap(back)
 	t := &Tree{Program: prog, Text: printed, Lowered: true}
-	return t, t.takeHelpers(printed)
+	if bad != nil {
+		return t, errorAt(prog.File.Position(int(bad.Idx0())-1), "the code closes a brace that it did not open, or uses a name of the runtime that begins with __")
+	}
+	t.takeHelpers(printed, n)
+	return t, nil
 }
 
 // legacy are the warnings that we take for errors.
@@ -134,27 +146,31 @@ func legacy(list []api.Message) (out []api.Message) {
 	return out
 }
 
-// takeHelpers moves esbuild's own declarations out of the program. Only text
-// that esbuild is known to print is taken, so that nothing which stands in
-// front of the function can be the author's.
-func (t *Tree) takeHelpers(printed string) error {
-	known, n := knownHelpers(), 0
-	for n < len(t.Program.Body) {
-		v, ok := t.Program.Body[n].(*ast.VariableStatement)
+// helperCount counts the declarations that esbuild put in front of prog. Only
+// text that esbuild is known to print counts, so that nothing which stands in
+// front of the function can be the author's: bad is the first that does.
+func helperCount(printed string, prog *ast.Program) (n int, bad ast.Statement) {
+	known := knownHelpers()
+	for n < len(prog.Body) {
+		v, ok := prog.Body[n].(*ast.VariableStatement)
 		if !ok {
 			break
 		}
 		if !known[statementText(printed, v)] {
-			return errorAt(t.Program.File.Position(int(v.Idx0())-1), "the code closes a brace that it did not open, or uses a name of the runtime that begins with __")
+			return n, v
 		}
 		n++
 	}
+	return n, nil
+}
+
+// takeHelpers moves the first n declarations out of the program.
+func (t *Tree) takeHelpers(printed string, n int) {
 	t.Helpers = t.Program.Body[:n:n]
 	t.Program.Body = t.Program.Body[n:]
 	if n > 0 {
 		t.Text = printed[int(t.Helpers[n-1].Idx1())-1:]
 	}
-	return nil
 }
 
 // Adopt moves the helpers and their declarations into fn, in front of what
