@@ -23,6 +23,7 @@ func TestCorrections(t *testing.T) {
 		{`const a = [3, 1]; Object.defineProperty(a, 0, { get() { return 3 }, set(v) { this.was = v } }); a.sort((x, y) => x - y); return [a.was, a[1]]`, `[1,3]`},
 		{`const a = Object.freeze([2, 1]); try { a.sort((x, y) => x - y) } catch (e) { return [a, e instanceof TypeError] }`, `[[2,1],true]`},
 		{`const a = [2, 1]; try { a.sort(() => { throw new Error("no") }) } catch (e) { return [a, e.message] }`, `[[2,1],"no"]`},
+		{`let n = 0; new Proxy([2, 1], { get(t, k) { if (k === "length") n++; return t[k] } }).sort((a, b) => a - b); return n`, `1`},
 		{`[1].sort(5)`, "JS_ERROR/TypeError: The comparison function must be either a function or undefined"},
 		{`return [Date.UTC(12345, 0), Date.UTC(-1, 0), 0].map(n => new Date(n)).map(d => [d.toISOString(), JSON.stringify(d), new Date(d.toISOString()).getTime() === d.getTime()])`,
 			`[["+012345-01-01T00:00:00.000Z","\"+012345-01-01T00:00:00.000Z\"",true],["-000001-01-01T00:00:00.000Z","\"-000001-01-01T00:00:00.000Z\"",true],["1970-01-01T00:00:00.000Z","\"1970-01-01T00:00:00.000Z\"",true]]`},

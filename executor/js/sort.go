@@ -12,12 +12,15 @@ import (
 func (s *session) installSort(array *goja.Object) {
 	native, _ := s.callable(array.Get("sort"))
 	fn := s.function("sort", func(call goja.FunctionCall) goja.Value {
-		s.boundedLength(call.This, "sort")
 		obj, ok := call.This.(*goja.Object)
 		if _, compares := goja.AssertFunction(call.Argument(0)); !compares || !ok || !s.isArray(obj) {
+			s.boundedLength(call.This, "sort")
 			return native(call.This, call.Arguments...)
 		}
-		n := lengthOf(obj)
+		n := lengthOf(obj) // read once, as a proxy would notice
+		if n > maxBulk {
+			s.throwError("RangeError", "sort: the array is too long")
+		}
 		has := func(i int64) bool { return obj.Get(index(i)) != nil }
 		if obj.ExportType() == proxyType { // which answers undefined for what it has not
 			in, _ := s.callable(s.load(libHas()))
