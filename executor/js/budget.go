@@ -36,6 +36,7 @@ type meter struct {
 
 	values   map[string]bool   // errors that are used as values, or may be replaced
 	patterns map[string]string // expanded regular expressions, with what the author wrote
+	textual  bool              // some need methods of text of their own
 }
 
 func counterName(n int) string { return "@" + strconv.Itoa(n) }

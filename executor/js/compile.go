@@ -34,6 +34,7 @@ type program struct {
 	needs   needs
 
 	patterns map[string]string // expanded regular expressions, with what the author wrote
+	textual  bool              // some need methods of text of their own
 }
 
 // compile gives the compiled form of p, from the cache where it can.
@@ -113,7 +114,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		parsed.Adopt(wrapper)
 		text += parsed.Text + "asyncIterator" // the names that the rewritten code uses
 	}
-	p := &program{name: name, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns}
+	p := &program{name: name, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
 	for _, n := range errorKinds {
 		if !meter.values[n] {
 			delete(p.needs.words, n)

@@ -229,6 +229,9 @@ func (s *session) prelude() {
 			return nil
 		})
 	}
+	if s.prog.needs.regexp || s.prog.textual || s.splitsByWords() {
+		s.regexpTexts()
+	}
 	if s.prog.needs.regexp || len(s.prog.patterns) > 0 {
 		s.regexps()
 	}

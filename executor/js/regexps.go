@@ -24,6 +24,7 @@ func (m *meter) pattern(e *ast.RegExpLiteral) string {
 		m.fail(e.Idx, msg)
 		return e.Pattern
 	}
+	m.textual = m.textual || !plainPattern(out, flags)
 	if out != e.Pattern {
 		if m.patterns == nil {
 			m.patterns = map[string]string{}
@@ -128,12 +129,7 @@ func patternText(v goja.Value) string {
 // this matcher does not find the same.
 func (s *session) matchIndices(call goja.FunctionCall) goja.Value {
 	pattern, flags := call.Argument(0).String(), call.Argument(1).String()
-	opts := regexp2.ECMAScript
-	for flag, opt := range map[string]regexp2.RegexOptions{"m": regexp2.Multiline, "s": regexp2.Singleline, "i": regexp2.IgnoreCase, "u": regexp2.Unicode} {
-		if strings.Contains(flags, flag) {
-			opts |= opt
-		}
-	}
+	opts := matchOptions(flags)
 	re, err := regexp2.Compile(pattern, opts)
 	if err != nil {
 		return goja.Undefined()

@@ -12,9 +12,10 @@ import (
 
 // exclusions writes "any character but one" as what it includes where there are
 // alternatives: the backtracking matcher takes a|[^b] for alternatives that
-// begin with different characters, and gives up the second after the first.
+// begin with different characters, and gives up the second after the first. Nor
+// does it give back anything of a repetition before such a class.
 func (t *rxTree) exclusions(root *rxNode) {
-	if !root.find(func(n *rxNode) bool { return n.kind == rxAlt && len(n.kids) > 1 }) {
+	if !root.find(func(n *rxNode) bool { return n.kind == rxAlt && len(n.kids) > 1 || t.excludesAfter(n) }) {
 		return
 	}
 	for _, n := range t.negated {
@@ -23,20 +24,36 @@ func (t *rxTree) exclusions(root *rxNode) {
 			continue
 		}
 		r, size := character(inner, true)
-		if size != len(inner) || r >= 0xFFFF || t.p.fold && !t.p.spelled && unicode.SimpleFold(r) != r {
+		if size != len(inner) || r >= 0xFFFF {
 			continue
 		}
-		last := `\uFFFF`
-		if t.p.unicode {
-			last = `\u{10FFFF}`
+		switch folds := t.p.fold && !t.p.spelled && unicode.SimpleFold(r) != r; {
+		case t.p.unicode || folds: // a list of all others is taken for the exclusion again
+			n.raw = fmt.Sprintf(`(?:(?!\u%04X)[\s\S])`, r)
+		case r == 0:
+			n.raw = `[\u0001-\uFFFF]`
+		default:
+			n.raw = fmt.Sprintf(`[\u0000-\u%04X\u%04X-\uFFFF]`, r-1, r+1)
 		}
-		raw := "["
-		if r > 0 {
-			raw += fmt.Sprintf(`\u0000-\u%04X`, r-1)
-		}
-		n.raw = raw + fmt.Sprintf(`\u%04X-%s]`, r+1, last)
 		t.changed = true
 	}
+}
+
+// excludesAfter says that a sequence has a repetition and behind it, or behind
+// what can be empty, a class of any character but some.
+func (t *rxTree) excludesAfter(n *rxNode) bool {
+	if n.kind != rxSeq {
+		return false
+	}
+	repeats := false
+	for _, k := range n.kids {
+		if repeats && k.begins(func(a *rxNode) bool { return slices.Contains(t.negated, a) }) {
+			return true
+		}
+		varies := k.find(func(x *rxNode) bool { return x.kind == rxRepeat && x.min != x.max })
+		repeats = varies || repeats && k.nullable()
+	}
+	return false
 }
 
 // boundaries writes \b and \B out. The backtracking matcher takes letters beyond

@@ -51,6 +51,25 @@ func (n *rxNode) find(f func(*rxNode) bool) bool {
 	return f(n) || slices.ContainsFunc(n.kids, func(k *rxNode) bool { return k.find(f) })
 }
 
+// begins looks for a node among those that a match of n can begin with.
+func (n *rxNode) begins(f func(*rxNode) bool) bool {
+	if f(n) {
+		return true
+	}
+	if n.kind == rxAlt {
+		return slices.ContainsFunc(n.kids, func(k *rxNode) bool { return k.begins(f) })
+	}
+	for _, k := range n.kids {
+		if k.begins(f) {
+			return true
+		}
+		if !k.nullable() {
+			break
+		}
+	}
+	return false
+}
+
 func (n *rxNode) captures() bool {
 	return n.find(func(k *rxNode) bool { return k.kind == rxCapture })
 }
