@@ -34,12 +34,18 @@ func Lacking() []string {
 }
 
 // Refuse lists what parses and would not run as the language demands, in the
-// order of the text. Lines and columns are those of the whole text that was
+// order of the text. What a change of the tree sets right it mends there. Lines and columns are those of the whole text that was
 // parsed. fn is the function around the code.
 func Refuse(t *Tree, fn *ast.FunctionLiteral) []Problem {
 	r := &refusal{tree: t, declared: map[string]bool{}}
 	w := &walker{seen: map[string]bool{}, visit: r.expr, visitStmt: r.stmt}
 	w.function(fn)
+	regroup(t.Program, r.chains, func(at file.Idx) {
+		r.add(at, "comparisons in a row are not grouped as the language says on this runtime; write parentheses")
+	})
+	if r.arguments {
+		mendArguments(fn, func(at file.Idx) { r.add(at, argumentsWrite) })
+	}
 	for _, ref := range r.named {
 		if !r.declared[ref.name] {
 			r.add(ref.at, ref.message)
@@ -63,6 +69,9 @@ type refusal struct {
 	named    []reference
 	found    []Problem
 	expanded int // bytes of all expressions
+
+	chains    []*ast.BinaryExpression // relational ones in a row, see regroup
+	arguments bool                    // that object is named, see mendArguments
 }
 
 func (r *refusal) add(at file.Idx, message string) {
@@ -119,6 +128,12 @@ func (r *refusal) stmt(s ast.Statement) {
 
 func (r *refusal) expr(e ast.Expression) {
 	switch e := e.(type) {
+	case *ast.BinaryExpression:
+		if left, _ := relational(e); left != nil {
+			r.chains = append(r.chains, left)
+		}
+	case *ast.PropertyShort:
+		r.arguments = r.arguments || e.Name.Name == argumentsName
 	case *ast.Binding:
 		if e != nil {
 			r.declare(e.Target)
@@ -133,6 +148,7 @@ func (r *refusal) expr(e ast.Expression) {
 		}
 	case *ast.Identifier:
 		if e != nil {
+			r.arguments = r.arguments || e.Name == argumentsName
 			if hint, ok := lacking[e.Name.String()]; ok {
 				r.named = append(r.named, reference{e.Name.String(), e.Name.String() + " does not exist on this runtime: " + hint, e.Idx})
 			}
