@@ -17,6 +17,7 @@ func TestFunctionsInBlocks(t *testing.T) {
 		`function h() { return 1 } { function h() { return 2 } } return h()`:                             refused,
 		`function h() { return 1 } function g() { { function h() { return 2 } } return h() } return g()`: refused,
 		`const g = () => { try { function h() {} } catch {} return () => h }; return 1`:                  refused,
+		`if (true) function h() { return 1 }; return typeof h`:                                           refused,
 		`switch (1) { case 1: function h() {} } h(); return 1`:                                           refused,
 		`for (const x of [1]) { function h() {} } return h()`:                                            refused,
 		`if (true) { function h() { return 1 } return h() }`:                                             `1`,
@@ -37,6 +38,26 @@ func TestFunctionsInBlocks(t *testing.T) {
 		`switch (1) { case 0: function h() { return 9 } case 1: return h() }`:                            `9`,
 	} {
 		if got := outcome(probeCall(shared, code)); got != want && (want != refused || !strings.Contains(got, refused)) {
+			t.Errorf("%s\n got %s\nwant %s", code, got, want)
+		}
+	}
+}
+
+// TestFieldsThatAreNotRead has classes that the engine's parser refuses: the
+// message says what to write, and that runs.
+func TestFieldsThatAreNotRead(t *testing.T) {
+	for code, want := range map[string]string{
+		`class A { get = 1 } return 1`:   "needs quotes",
+		`class A { set = 1 } return 1`:   "needs quotes",
+		`class A { async = 1 } return 1`: "needs quotes",
+		`class A { get } return 1`:       "needs quotes",
+		`class A { "get" = 1; "set" = 2; "async" = 3 } const a = new A(); return a.get + a.set + a.async`:                   "6",
+		`class B { m() {} } class A extends B { x = super.m() } return 1`:                                                   "set the field in the constructor",
+		`class B { static m() {} } class A extends B { static x = super.m() } return 1`:                                     "static block",
+		`class B { m() { return 4 } } class A extends B { constructor() { super(); this.x = super.m() } } return new A().x`: "4",
+		`class B { static m() { return 4 } } class A extends B { static { this.x = super.m() } } return A.x`:                "4",
+	} {
+		if got := outcome(probeCall(shared, code)); !strings.Contains(got, want) {
 			t.Errorf("%s\n got %s\nwant %s", code, got, want)
 		}
 	}

@@ -195,6 +195,13 @@ func (b *blockFunctions) pointer(v reflect.Value) {
 		})
 	case *ast.BlockStatement:
 		b.enter(false, func() { b.lexically(n.List); fields() })
+	case *ast.IfStatement: // a function may stand there without a block
+		for _, branch := range []ast.Statement{n.Consequent, n.Alternate} {
+			if f, ok := branch.(*ast.FunctionDeclaration); ok {
+				b.enter(false, func() { b.lexically([]ast.Statement{f}); b.node(reflect.ValueOf(f)) })
+			}
+		}
+		fields()
 	case *ast.SwitchStatement:
 		b.enter(false, func() {
 			for _, c := range n.Body {
