@@ -37,7 +37,7 @@ func syntaxFailure(err error) *worker.Failure {
 		return syntaxError(list[0].Message, pos.Line, userColumn(pos.Line, pos.Column))
 	case errors.As(err, &compiler) && compiler.File != nil:
 		pos := compiler.File.Position(compiler.Offset)
-		return syntaxError(compiler.Message, pos.Line, userColumn(pos.Line, script.Column(compiler.File, pos)))
+		return syntaxError(script.Explain(compiler.Message), pos.Line, userColumn(pos.Line, script.Column(compiler.File, pos)))
 	case errors.As(err, &reference) && reference.File != nil:
 		pos := reference.File.Position(reference.Offset)
 		return syntaxError(reference.Message, pos.Line, userColumn(pos.Line, script.Column(reference.File, pos)))

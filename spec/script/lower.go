@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -57,9 +58,37 @@ func ParseTree(name, prefix, code, suffix string) (tree *Tree, err error) {
 			return &Tree{Program: prog, Text: text}, nil
 		}
 	} else if !mayNeedLowering(code) {
-		return nil, err
+		return nil, explained(err, text)
 	}
 	return lower(name, text)
+}
+
+// fieldWord is the text up to an error, at the mark behind a word or the one after, where that word
+// is none that the parser takes for the name of a field.
+var fieldWord = regexp.MustCompile(`(^|[^\w$.])(get|set|async)\s*[=;}]?\s*$`)
+
+// explained adds to an error what to write instead, for classes that are right
+// in the language and not read by the engine's parser.
+func explained(err error, text string) error {
+	var list parser.ErrorList
+	if !errors.As(err, &list) || len(list) == 0 || !strings.Contains(text, "class") {
+		return err
+	}
+	e := list[0]
+	lines := strings.Split(text, "\n")
+	if n := e.Position.Line - 1; strings.HasPrefix(e.Message, "Unexpected token") && n >= 0 && n < len(lines) &&
+		fieldWord.MatchString(lines[n][:min(max(e.Position.Column-1, 0), len(lines[n]))]) {
+		e.Message += "; a field with the name get, set or async needs quotes around its name"
+	}
+	return err
+}
+
+// Explain does the same for a message of the engine's compiler.
+func Explain(message string) string {
+	if strings.Contains(message, "'super' keyword unexpected here") {
+		return message + "; in the initialiser of a field it is not supported: set the field in the constructor, or a static one in a static block"
+	}
+	return message
 }
 
 func errorAt(pos file.Position, message string) error {

@@ -173,7 +173,7 @@ func compile(prog *ast.Program) (problem *Problem) {
 		p := &Problem{1, 1, "code-syntax", "the code does not compile"}
 		var ce *goja.CompilerSyntaxError
 		if errors.As(err, &ce) {
-			p.Message = hint(ce.Message)
+			p.Message = hint(Explain(ce.Message))
 			if ce.File != nil {
 				pos := ce.File.Position(ce.Offset)
 				p.Line, p.Column = max(pos.Line-1, 1), max(Column(ce.File, pos), 1)

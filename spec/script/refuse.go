@@ -46,6 +46,9 @@ func Refuse(t *Tree, fn *ast.FunctionLiteral) []Problem {
 	if r.arguments {
 		mendArguments(fn, func(at file.Idx) { r.add(at, argumentsWrite) })
 	}
+	if r.inBlocks > 0 {
+		leakedFunctions(fn, r.add)
+	}
 	for _, ref := range r.named {
 		if !r.declared[ref.name] {
 			r.add(ref.at, ref.message)
@@ -72,6 +75,8 @@ type refusal struct {
 
 	chains    []*ast.BinaryExpression // relational ones in a row, see regroup
 	arguments bool                    // that object is named, see mendArguments
+	inBlocks  int                     // functions declared in blocks, see leakedFunctions
+	last      *ast.FunctionLiteral    // the function visited last: some are twice
 }
 
 func (r *refusal) add(at file.Idx, message string) {
@@ -110,6 +115,8 @@ func (r *refusal) declare(e ast.Expression) {
 func (r *refusal) stmt(s ast.Statement) {
 	var into ast.ForInto
 	switch s := s.(type) {
+	case *ast.FunctionDeclaration:
+		r.inBlocks++
 	case *ast.WithStatement:
 		r.add(s.With, "with statements are not supported; name the object instead")
 	case *ast.TryStatement:
@@ -139,8 +146,16 @@ func (r *refusal) expr(e ast.Expression) {
 			r.declare(e.Target)
 		}
 	case *ast.FunctionLiteral:
+		if e != nil && e != r.last {
+			r.last = e
+			r.inBlocks -= declaredIn(e.Body)
+		}
 		if e.Name != nil {
 			r.declare(e.Name)
+		}
+	case *ast.ArrowFunctionLiteral:
+		if body, ok := e.Body.(*ast.BlockStatement); ok {
+			r.inBlocks -= declaredIn(body)
 		}
 	case *ast.ClassLiteral:
 		if e.Name != nil {
@@ -180,6 +195,16 @@ func (r *refusal) expr(e ast.Expression) {
 	case *ast.NewExpression:
 		r.made(e.Callee, e.ArgumentList, true)
 	}
+}
+
+// declaredIn counts the functions that a list of statements declares.
+func declaredIn(b *ast.BlockStatement) (n int) {
+	for _, s := range b.List {
+		if _, ok := s.(*ast.FunctionDeclaration); ok {
+			n++
+		}
+	}
+	return n
 }
 
 const fixedBuffers = "array buffers cannot change their size on this runtime; make a larger one and copy"
