@@ -199,6 +199,9 @@ func inData(change func(ours map[string]any)) func([]byte) []byte {
 func text(m map[string]any, member string) map[string]any { return m[member].(map[string]any) }
 
 func TestBundleIsTheFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens many policies, each with its tests")
+	}
 	for _, kind := range []string{"", "EC", "RSA"} {
 		dir := policyFolder(t, nil)
 		if kind == "" {
@@ -339,6 +342,9 @@ var tampering = map[string]struct {
 }
 
 func TestTamperedBundlesAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens many policies, each with its tests")
+	}
 	dir := policyFolder(t, nil)
 	private, public := keyPair(t, "EC")
 	signed, unsigned := writeBundle(t, dir, "42", private), writeBundle(t, dir, "42", "")

@@ -200,12 +200,3 @@ func knownTools(t testing.TB) []Request {
 	}
 	return out
 }
-
-// shortened is a tenth of n where the tests are to be short: the detector of
-// races takes as long for the same answers.
-func shortened(n int) int {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
-}

@@ -74,6 +74,16 @@ func (f *filterFlags) filter(now time.Time) (query.Filter, error) {
 	return f.Filter, f.Check()
 }
 
+// asked is what a verb of audit looks for, and where.
+func (a *app) asked(flags *filterFlags, named []string) (query.Filter, []string, error) {
+	f, err := flags.filter(time.Now())
+	if err != nil {
+		return f, nil, err
+	}
+	files, err := a.logFiles(named)
+	return f, files, err
+}
+
 // moment reads a time, or how long ago it was.
 func moment(s string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
@@ -98,11 +108,7 @@ read. --format json writes one record in each line, as it stands in the log.`,
   toolwarrant audit query --tool writeTextFile --path reports/ --format csv
   toolwarrant audit query audit.ndjson --level L4,L5 --format json`,
 		RunE: func(c *cobra.Command, named []string) error {
-			f, err := flags.filter(time.Now())
-			if err != nil {
-				return err
-			}
-			files, err := a.logFiles(named)
+			f, files, err := a.asked(&flags, named)
 			if err != nil {
 				return err
 			}
@@ -206,11 +212,7 @@ func (a *app) auditStatsCmd() *cobra.Command {
 		Short:   "Count calls by outcome, level, approval, error and tool",
 		Example: "  toolwarrant audit stats --since 168h",
 		RunE: func(c *cobra.Command, named []string) error {
-			f, err := flags.filter(time.Now())
-			if err != nil {
-				return err
-			}
-			files, err := a.logFiles(named)
+			f, files, err := a.asked(&flags, named)
 			if err != nil {
 				return err
 			}
@@ -277,11 +279,7 @@ func (a *app) auditTailCmd() *cobra.Command {
 		Example: "  toolwarrant audit tail -f --outcome DENIED,ERROR",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, named []string) error {
-			f, err := flags.filter(time.Now())
-			if err != nil {
-				return err
-			}
-			files, err := a.logFiles(named)
+			f, files, err := a.asked(&flags, named)
 			if err != nil {
 				return err
 			}
