@@ -14,6 +14,9 @@ import (
 // TestCeilingEverywhere: a ceiling on the level and a choice of categories in
 // a profile refuse with one sentence, whoever meets them.
 func TestCeilingEverywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many commands, one after the other")
+	}
 	home, policy, tools := t.TempDir(), filepath.Join(t.TempDir(), "p"), t.TempDir()
 	command := func(args ...string) (string, error) {
 		out, err := exec.Command("toolwarrant", append(args, "--home", home, "--policy", policy)...).CombinedOutput()
