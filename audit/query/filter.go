@@ -143,8 +143,8 @@ func (m *matcher) match(l audit.Line) (audit.Record, bool, error) {
 	if l.Head.Phase != audit.PhaseClose || l.Head.Time < m.since || m.until != "" && l.Head.Time >= m.until {
 		return audit.Record{}, false, nil
 	}
-	for _, any := range m.marks { // to decode a line costs a hundred times as much
-		if !slices.ContainsFunc(any, func(mark []byte) bool { return bytes.Contains(l.Raw, mark) }) {
+	for _, choice := range m.marks { // to decode a line costs a hundred times as much
+		if !slices.ContainsFunc(choice, func(mark []byte) bool { return bytes.Contains(l.Raw, mark) }) {
 			return audit.Record{}, false, nil
 		}
 	}
@@ -163,17 +163,17 @@ func stamp(t time.Time) string {
 // marks are texts of which a line that fits holds one of each list.
 func (f Filter) marks() (out [][][]byte) {
 	for _, list := range [][]string{f.CallIDs, f.Tools, f.Principals, f.Outcomes, f.Codes, f.Levels, f.Rules} {
-		var any [][]byte
+		var choice [][]byte
 		for _, v := range list {
 			v, _, _ = strings.Cut(v, "/") // a reason stands apart from its code
 			if strings.ContainsFunc(v, escaped) {
-				any = nil
+				choice = nil
 				break
 			}
-			any = append(any, []byte(`"`+v+`"`))
+			choice = append(choice, []byte(`"`+v+`"`))
 		}
-		if any != nil {
-			out = append(out, any)
+		if choice != nil {
+			out = append(out, choice)
 		}
 	}
 	return out

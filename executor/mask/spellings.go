@@ -18,7 +18,8 @@ const minSpelling = 5
 const unescaped = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._"
 
 // spellings gives the other forms in which ordinary code writes v: escaped as
-// in JSON, once and twice, percent-encoded once and twice, Base64 and hexadecimal, in host names and HTML.
+// in JSON and percent-encoded, once and twice, Base64 and hexadecimal, as in
+// host names and HTML.
 func spellings(v string) []string {
 	var out []string
 	add := func(forms ...string) {
