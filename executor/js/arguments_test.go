@@ -87,6 +87,9 @@ func TestArgumentsElsewhere(t *testing.T) {
 // TestOperatorsGroupAsInNode compares expressions with node, which need not be
 // there; the rows without it are in TestRelationalChains.
 func TestOperatorsGroupAsInNode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs 4,000 expressions, one after the other")
+	}
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("no node")

@@ -37,6 +37,9 @@ func TestHTMLMethods(t *testing.T) {
 // TestHTMLHostile gives documents and selectors that would take hours or all
 // memory.
 func TestHTMLHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one document after the other, each large")
+	}
 	open := `let open = ""; for (let i = 0; i < 400; i++) open += "<b a" + i + ">";`
 	deep := `const d = safety.parser.html("<div>".repeat(480) + "<p>x".repeat(1000));`
 	for _, tc := range []struct{ name, body, want string }{
