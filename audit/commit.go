@@ -212,7 +212,8 @@ func (b *batch) collect() error {
 		return err
 	}
 	own := b.w.untold
-	if ev := b.w.health.recovered(b.w.chain.now()); ev != nil {
+	// An outage is over when a required sink that was down is up again.
+	if ev := b.w.health.recovered(b.w.chain.now()); ev != nil && b.w.sinks.ready() == nil {
 		own = append(own[:len(own):len(own)], *ev)
 	}
 	for _, ev := range own {

@@ -1,0 +1,124 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// Keeper is a Sink that keeps what it took until its destination has it,
+// such as a spool on disk (package audit/sink/spool). Its methods are safe
+// for concurrent use and return at once, save Write and Close.
+//
+// A required Keeper's Write returns when the destination has the lines; one
+// of best effort when they are kept.
+type Keeper interface {
+	Sink
+	// Ready is nil, or why lines do not reach the destination now.
+	Ready() error
+	// Status says how far the destination is behind.
+	Status() KeeperStatus
+	// Reports gives the events that tell what became of lines that will not
+	// reach the destination, as far as they are due.
+	Reports(now time.Time) []Event
+	// Reported says that the first n events of Reports are in the chain.
+	Reported(n int)
+}
+
+// KeeperStatus is how far the destination of a Keeper is behind.
+type KeeperStatus struct {
+	Waiting int64     // records that the destination does not have yet
+	Oldest  time.Time // time of the oldest of them, zero if there is none
+	Lost    int64     // records that it will not get, ever since the spool was made
+}
+
+// SinkStatus is how one sink does.
+type SinkStatus struct {
+	Name     string
+	Required bool
+	KeeperStatus
+	Err error // why lines do not reach it now; nil = they do, or nobody knows
+}
+
+// Sinks says how each sink does, those of best effort first. Safe for
+// concurrent use.
+func (w *Writer) Sinks() []SinkStatus {
+	var out []SinkStatus
+	for _, b := range w.sinks.best {
+		st := statusOf(b.SinkOption)
+		st.Lost += b.lost.Load()
+		out = append(out, st)
+	}
+	for _, o := range w.sinks.must {
+		out = append(out, statusOf(o))
+	}
+	return out
+}
+
+func statusOf(o SinkOption) SinkStatus {
+	st := SinkStatus{Name: o.Name, Required: o.Required}
+	if k, ok := o.Sink.(Keeper); ok {
+		st.KeeperStatus, st.Err = k.Status(), k.Ready()
+	}
+	return st
+}
+
+// reportEvery is how often it is looked for something to put on record about
+// the sinks.
+const reportEvery = time.Second
+
+// watchSinks records what sinks lost, until stop is closed, and once more
+// then.
+func (w *Writer) watchSinks(stop <-chan struct{}, done chan<- struct{}) {
+	defer close(done)
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			w.reportSinks()
+			return
+		case <-tick.C:
+			w.reportSinks()
+		}
+	}
+}
+
+// reportSinks writes one event for each loss that the chain does not tell
+// yet. What cannot be written now is tried again.
+func (w *Writer) reportSinks() {
+	for _, o := range w.sinks.all() {
+		k, ok := o.Sink.(Keeper)
+		if !ok {
+			continue
+		}
+		n := 0
+		for _, e := range k.Reports(w.now()) {
+			if !w.tell(o.Name, e) {
+				break
+			}
+			n++
+		}
+		if n > 0 {
+			k.Reported(n)
+		}
+	}
+	for _, b := range w.sinks.best {
+		// An event adds to a queue that is full; so it waits for its end.
+		if n := b.lost.Load() - b.told; n > 0 && len(b.queue) == 0 {
+			if w.tell(b.Name, Event{Kind: "sink.lost", Detail: map[string]any{"reason": "queue", "lines": n}}) {
+				b.told += n
+			}
+		}
+	}
+}
+
+// tell writes an event about a sink and reports whether the file has it.
+func (w *Writer) tell(sink string, e Event) bool {
+	e.Detail["sink"] = sink
+	err := w.Event(context.Background(), e, nil)
+	var f *fault.Error
+	return err == nil || errors.As(err, &f) && f.Reason == ReasonSink
+}
