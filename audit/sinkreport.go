@@ -34,6 +34,14 @@ type KeeperStatus struct {
 	Lost    int64     // records that it will not get, ever since the spool was made
 }
 
+// Behind is the age of the oldest record that waits, 0 where none does.
+func (s KeeperStatus) Behind(now time.Time) time.Duration {
+	if s.Oldest.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(s.Oldest))
+}
+
 // SinkStatus is how one sink does.
 type SinkStatus struct {
 	Name     string
@@ -119,6 +127,13 @@ func (w *Writer) reportSinks() {
 func (w *Writer) tell(sink string, e Event) bool {
 	e.Detail["sink"] = sink
 	err := w.Event(context.Background(), e, nil)
+	return err == nil || InLog(err)
+}
+
+// InLog reports whether a record whose method failed with err is in the log
+// all the same, and a required sink alone does not have it yet. A call must
+// not go on then; who starts up may, and refuses calls until the sink is back.
+func InLog(err error) bool {
 	var f *fault.Error
-	return err == nil || errors.As(err, &f) && f.Reason == ReasonSink
+	return errors.As(err, &f) && f.Code == fault.AuditUnavailable && f.Reason == ReasonSink
 }

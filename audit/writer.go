@@ -94,7 +94,7 @@ func Open(dir string, o Options) (*Writer, error) {
 		return nil, unavailable(path, err)
 	}
 	r, err := w.CloseAbandoned(context.Background(), w.now())
-	if err != nil {
+	if err != nil && !InLog(err) {
 		_ = w.Shutdown(context.Background())
 		return nil, err
 	}

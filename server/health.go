@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -17,6 +18,26 @@ type health struct {
 	Status string  `json:"status"`
 	Policy *policy `json:"policy,omitempty"`
 	Shadow *policy `json:"shadow"` // null where there is no shadow policy
+	Sinks  []sink  `json:"sinks"`  // further places of the audit log
+}
+
+// sink is how one of them does. Only a required one that is not up makes the
+// server unhealthy.
+type sink struct {
+	Name          string  `json:"name"`
+	Required      bool    `json:"required"`
+	Up            bool    `json:"up"`
+	Waiting       int64   `json:"waiting"` // records that it does not have yet
+	BehindSeconds float64 `json:"behindSeconds"`
+	Lost          int64   `json:"lost"` // records that it will not get
+}
+
+func sinksHealth(all []audit.SinkStatus, now time.Time) []sink {
+	out := make([]sink, len(all))
+	for i, st := range all {
+		out[i] = sink{Name: st.Name, Required: st.Required, Up: st.Err == nil, Waiting: st.Waiting, BehindSeconds: st.Behind(now).Seconds(), Lost: st.Lost}
+	}
+	return out
 }
 
 type policy struct {

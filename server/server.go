@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -48,6 +49,9 @@ type Options struct {
 	// Shadow does the same for a policy that is asked and not enforced; nil, or
 	// an answer of nil, = there is none.
 	Shadow func() *service.PolicyStatus
+	// Sinks says how the further places of the audit log do; nil = there are
+	// none.
+	Sinks func() []audit.SinkStatus
 	// Metrics are what /metrics answers; nil = there is no such path.
 	Metrics prometheus.Gatherer
 	// Health says why the process cannot serve; nil means healthy.
@@ -185,7 +189,10 @@ func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	answer := health{Status: status}
+	answer := health{Status: status, Sinks: []sink{}}
+	if s.opt.Sinks != nil {
+		answer.Sinks = sinksHealth(s.opt.Sinks(), time.Now())
+	}
 	if s.opt.Policy != nil {
 		answer.Policy = policyHealth(s.opt.Policy())
 	}

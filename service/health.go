@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"time"
+
+	"github.com/toolwarrant/toolwarrant/audit"
 )
 
 // healthPatience bounds one look at the parts.
@@ -18,21 +20,26 @@ func (s *Service) Health() error {
 
 // Started puts on record that this process serves, and under which policies.
 // From here on checkpoints are made, where the configuration asks for them.
+// While a required sink of the log is down, the process serves and refuses
+// calls, so that it recovers by itself.
 func (s *Service) Started(ctx context.Context, version string) error {
 	if err := s.notarize(); err != nil {
 		return err
 	}
 	for _, p := range s.origins() {
-		if err := s.activated(ctx, p, map[string]any{"version": version}); err != nil {
+		if err := s.activated(ctx, p, map[string]any{"version": version}); err != nil && !audit.InLog(err) {
 			return err
 		}
 		if failed := p.status().LastError; failed != nil {
-			if err := s.refused(ctx, p, failed); err != nil {
+			if err := s.refused(ctx, p, failed); err != nil && !audit.InLog(err) {
 				return err
 			}
 		}
 	}
-	return s.enterShadow(ctx)
+	if err := s.enterShadow(ctx); err != nil && !audit.InLog(err) {
+		return err
+	}
+	return nil
 }
 
 // Reload reads policies and catalog anew. What cannot be read or does not

@@ -1,7 +1,9 @@
 package service
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -27,6 +29,14 @@ var (
 		"When that policy was activated, in seconds since 1970.", []string{"role"}, nil)
 	policyError = prometheus.NewDesc("toolwarrant_policy_last_error_info",
 		"1 while a newer policy is refused or cannot be fetched, with code and reason.", []string{"role", "code", "reason"}, nil)
+	sinkUp = prometheus.NewDesc("toolwarrant_audit_sink_up",
+		"1 while the audit sink takes records, as far as is known, 0 while it does not.", []string{"sink", "required"}, nil)
+	sinkWaiting = prometheus.NewDesc("toolwarrant_audit_sink_waiting_records",
+		"Records in the spool of this process that the audit sink does not have yet.", []string{"sink"}, nil)
+	sinkBehind = prometheus.NewDesc("toolwarrant_audit_sink_behind_seconds",
+		"Age of the oldest of them, in seconds; 0 where none waits.", []string{"sink"}, nil)
+	sinkLost = prometheus.NewDesc("toolwarrant_audit_sink_lost_records_total",
+		"Records that the audit sink will not get; the log has them.", []string{"sink"}, nil)
 )
 
 func newMetrics(s *Service) *Metrics {
@@ -79,7 +89,7 @@ func (m *Metrics) expect(r role) {
 
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{policyInfo, policyActivated, policyError} {
+	for _, d := range []*prometheus.Desc{policyInfo, policyActivated, policyError, sinkUp, sinkWaiting, sinkBehind, sinkLost} {
 		out <- d
 	}
 }
@@ -99,5 +109,18 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 		if e := st.LastError; e != nil {
 			gauge(policyError, 1, string(p.role), string(e.Code), e.Reason)
 		}
+	}
+	if m.service.Audit == nil {
+		return
+	}
+	for _, st := range m.service.Sinks() {
+		up := 1.0
+		if st.Err != nil {
+			up = 0
+		}
+		gauge(sinkUp, up, st.Name, strconv.FormatBool(st.Required))
+		gauge(sinkWaiting, float64(st.Waiting), st.Name)
+		gauge(sinkBehind, st.Behind(time.Now()).Seconds(), st.Name)
+		out <- prometheus.MustNewConstMetric(sinkLost, prometheus.CounterValue, float64(st.Lost), st.Name)
 	}
 }

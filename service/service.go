@@ -11,6 +11,7 @@ package service
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,9 @@ type Options struct {
 	Logger zerolog.Logger
 	// Version is what fetches say that they come from, "" = none.
 	Version string
+	// Stdout is where an audit sink of type stdout writes; nil where standard
+	// output is needed otherwise.
+	Stdout io.Writer
 	// Shadow opens the shadow policy that Config names: of use to those who
 	// serve other people's calls alone.
 	Shadow bool
@@ -134,7 +138,14 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 			return nil, err
 		}
 	}
-	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), audit.Options{File: o.Config.Audit.File}); err != nil {
+	sinks, err := openSinks(o)
+	if err != nil {
+		return nil, err
+	}
+	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), audit.Options{File: o.Config.Audit.File, Sinks: sinks}); err != nil {
+		for _, o := range sinks {
+			_ = o.Sink.Close()
+		}
 		return nil, err
 	}
 	store, err := dirstore.Open(filepath.Join(o.Home, "approvals"))

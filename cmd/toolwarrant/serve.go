@@ -106,7 +106,11 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 		}
 		defer listener.Close()
 	}
-	s, err := service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: log, Version: version(), Shadow: true})
+	opening := service.Options{Home: home, Config: cfg, Logger: log, Version: version(), Shadow: true}
+	if !stdio {
+		opening.Stdout = a.std.out
+	}
+	s, err := service.Open(ctx, opening)
 	if err != nil {
 		return err
 	}
@@ -122,7 +126,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 		AllowedHosts: cfg.Server.AllowedHosts, AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
 		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second,
-		Health:         s.Health, Policy: s.PolicyStatus, Shadow: s.ShadowStatus, Metrics: s.Metrics, Logger: log,
+		Health:         s.Health, Policy: s.PolicyStatus, Shadow: s.ShadowStatus, Sinks: s.Sinks, Metrics: s.Metrics, Logger: log,
 	})
 	if err := s.Started(ctx, version()); err != nil {
 		return err
