@@ -52,6 +52,9 @@ func (s *Sink) run() {
 		s.advance(b, refused)
 		limit = min(limit*2, s.o.Batch)
 		if !idle {
+			if !s.o.Required && len(b.lines) < limit/2 {
+				s.gather()
+			}
 			continue
 		}
 		if s.closes() {
@@ -200,6 +203,25 @@ func (s *Sink) pause(fails int, err error) bool {
 		case <-s.wake: // more to send is no reason to try sooner
 			if s.closes() {
 				return false
+			}
+		}
+	}
+}
+
+// gather lets lines come together, so that a destination that nobody waits
+// for gets a few large batches and not one for each commit.
+func (s *Sink) gather() {
+	timer := time.NewTimer(gatherFor)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return
+		case <-s.ctx.Done():
+			return
+		case <-s.wake:
+			if s.closes() {
+				return
 			}
 		}
 	}

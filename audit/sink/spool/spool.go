@@ -53,6 +53,7 @@ const (
 	closeWait   = 3 * time.Second // for what is left, at the end of the process
 	orphanEvery = 10 * time.Second
 	settleEvery = time.Second
+	gatherFor   = 50 * time.Millisecond
 )
 
 // Sink is an audit.Keeper in front of another audit.Sink. Safe for

@@ -1,0 +1,129 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fakeKeeper is a Keeper whose every answer a test chooses.
+type fakeKeeper struct {
+	fakeSink
+	mu      sync.Mutex
+	ready   error
+	reports []Event
+}
+
+func (k *fakeKeeper) Ready() error { k.mu.Lock(); defer k.mu.Unlock(); return k.ready }
+
+func (k *fakeKeeper) Status() KeeperStatus {
+	return KeeperStatus{Waiting: 3, Oldest: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Lost: 2}
+}
+
+func (k *fakeKeeper) Reports(time.Time) []Event {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return append([]Event(nil), k.reports...)
+}
+
+func (k *fakeKeeper) Reported(n int) { k.mu.Lock(); defer k.mu.Unlock(); k.reports = k.reports[n:] }
+
+func (k *fakeKeeper) down(err error) {
+	k.mu.Lock()
+	k.ready = err
+	k.mu.Unlock()
+	k.set(err, false)
+}
+
+func eventKinds(t *testing.T, w *Writer) string {
+	t.Helper()
+	var out []string
+	for _, l := range strings.Split(string(readFile(t, w.Path())), "\n") {
+		if _, rest, ok := strings.Cut(l, `"kind":"`); ok {
+			kind, _, _ := strings.Cut(rest, `"`)
+			out = append(out, kind)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// TestRequiredKeeper: while it is down the log is red, also for somebody who
+// only looks; the outage is one record, when it is over.
+func TestRequiredKeeper(t *testing.T) {
+	k := &fakeKeeper{}
+	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{Name: "k", Sink: k, Required: true}}})
+	ctx := context.Background()
+	must(t, w.Close(ctx, bareCall("a"), nil))
+	k.down(errors.New("gone"))
+	for i := range 3 {
+		err := w.Close(ctx, bareCall(fmt.Sprint("b", i)), nil)
+		wantReason(t, err, ReasonSink)
+		if !InLog(err) {
+			t.Errorf("%v: the record is in the log", err)
+		}
+		w.health.probed = time.Time{}
+		wantReason(t, w.Health(ctx), ReasonSink)
+	}
+	if st := w.Sinks(); len(st) != 1 || !st[0].Required || st[0].Err == nil || st[0].Waiting != 3 || st[0].Behind(time.Date(2026, 1, 2, 3, 5, 0, 0, time.UTC)) != time.Minute {
+		t.Errorf("%+v", st)
+	}
+	if got := eventKinds(t, w); got != "" {
+		t.Errorf("events %q while it is down", got)
+	}
+	k.down(nil)
+	w.health.probed = time.Time{}
+	must(t, w.Health(ctx))
+	if got := eventKinds(t, w); got != "audit.outage" {
+		t.Errorf("events %q", got)
+	}
+	wantOK(t, w.Path())
+}
+
+// TestReports: what a sink lost is on record, once, at the latest when the
+// log is shut down.
+func TestReports(t *testing.T) {
+	k := &fakeKeeper{reports: []Event{{Kind: "sink.lost", Detail: map[string]any{"reason": "full", "lines": 7}}, {Kind: "sink.damaged", Detail: map[string]any{"lines": 1}}}}
+	stuck := &fakeSink{wait: make(chan struct{})}
+	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{Name: "k", Sink: k}, {Name: "q", Sink: stuck}}})
+	for i := range sinkQueue + 20 {
+		must(t, w.Open(context.Background(), bareCall(fmt.Sprint("c", i)), false, nil))
+	}
+	close(stuck.wait)
+	for end := time.Now().Add(time.Minute); len(w.sinks.best[1].queue) > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	must(t, w.Shutdown(context.Background()))
+	text := string(readFile(t, w.Path()))
+	for _, want := range []string{`"detail":{"lines":7,"reason":"full","sink":"k"}`, `"detail":{"lines":1,"sink":"k"}`} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%s is there %d times", want, strings.Count(text, want))
+		}
+	}
+	if lost := w.LostLines()["q"]; lost > 0 && !strings.Contains(text, fmt.Sprintf(`"detail":{"lines":%d,"reason":"queue","sink":"q"}`, lost)) {
+		t.Errorf("%d lines did not fit into the queue, and the log does not say so", lost)
+	}
+	wantOK(t, w.Path())
+}
+
+// TestStuckKeeper: a spool whose disk hangs lets one commit wait for a moment,
+// and no other.
+func TestStuckKeeper(t *testing.T) {
+	k := &fakeKeeper{}
+	k.wait = make(chan struct{})
+	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{Name: "k", Sink: k}}})
+	for i := range 20 {
+		must(t, w.Close(context.Background(), bareCall(fmt.Sprint("c", i)), nil))
+	}
+	if !w.sinks.best[0].slow {
+		t.Error("the sink hangs and is waited for")
+	}
+	close(k.wait)
+	must(t, w.Shutdown(context.Background()))
+	if got := k.text(); got != string(readFile(t, w.Path())) {
+		t.Error("the sink has other lines than the file")
+	}
+}
