@@ -193,3 +193,42 @@ func FuzzState(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSegment: whatever a segment holds, what arrives is what has a sum, in the
+// order of its numbers, and the rest is counted.
+func FuzzSegment(f *testing.F) {
+	f.Add([]byte("{}\n"), uint16(3))
+	f.Add(appendRecord(appendRecord(nil, 0, []byte("a")), 1, []byte("b")), uint16(30))
+	f.Add(appendRecord(appendRecord(nil, 5, []byte("a")), 3, []byte("b")), uint16(1))
+	f.Add(appendRecord(nil, 1<<63, []byte("a")), uint16(0))
+	f.Fuzz(func(t *testing.T, content []byte, flip uint16) {
+		dir := t.TempDir()
+		if len(content) > 0 {
+			content = slices.Clone(content)
+			content[int(flip)%len(content)] ^= 1
+		}
+		write(t, filepath.Join(dir, fmt.Sprintf("%016x%s", 0, segmentExt)), content)
+		s, err := openStore(dir, 1<<20)
+		must(t, err)
+		defer s.close()
+		must(t, s.append([][]byte{[]byte("own")}, false))
+		last, got := uint64(0), 0
+		for range 1000 {
+			b, err := s.read(1, 1<<20)
+			must(t, err)
+			if len(b.lines) == 0 {
+				break
+			}
+			if b.next <= last {
+				t.Fatalf("record %d after %d", b.next, last)
+			}
+			last = b.next
+			got++
+			s.done(b, 0)
+			if string(b.lines[0]) == "own" {
+				return
+			}
+		}
+		t.Errorf("the line that was appended does not arrive after %d others", got)
+	})
+}

@@ -9,7 +9,8 @@
 // chain and are sent byte for byte, at least once each: after a crash, some
 // are sent again; their seq tells.
 //
-// Of best effort, Write returns when the line is in the file. Required, it
+// Of best effort, Write returns when the line is in the file, which is synced
+// once a second: a killed process loses none, a power cut the last. Required, it
 // returns when the destination has it, and at once with the reason while the
 // destination is known to be down; the sender goes on trying meanwhile, so
 // that it recovers by itself, also without traffic.
@@ -54,6 +55,7 @@ const (
 	orphanEvery = 10 * time.Second
 	settleEvery = time.Second
 	gatherFor   = 50 * time.Millisecond
+	flushEvery  = time.Second
 )
 
 // Sink is an audit.Keeper in front of another audit.Sink. Safe for
@@ -127,6 +129,7 @@ func Open(root string, target audit.Sink, o Options) (*Sink, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	go s.run()
+	go s.flush()
 	return s, nil
 }
 
@@ -164,6 +167,20 @@ func (s *Sink) Write(ctx context.Context, lines [][]byte, durable bool) error {
 		return err
 	}
 	return s.await(ctx, from, s.store.end())
+}
+
+// flush bounds what a power cut takes from a spool of best effort.
+func (s *Sink) flush() {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			s.store.flush()
+		case <-s.ctx.Done():
+			return
+		}
+	}
 }
 
 func (s *Sink) kick() {

@@ -266,6 +266,20 @@ func (s *store) roll() error {
 	return nil
 }
 
+// flush makes durable what was appended without. It does not hold mu: nobody
+// waits for it.
+func (s *store) flush() {
+	s.mu.Lock()
+	w, need := s.w, s.unsynced
+	s.unsynced = false
+	s.mu.Unlock()
+	if need && w.Sync() != nil { // or closed, and synced by that
+		s.mu.Lock()
+		s.unsynced = true
+		s.mu.Unlock()
+	}
+}
+
 // lose counts lines that the destination will not get. The caller holds mu.
 func (s *store) lose(reason string, n int64) {
 	s.st.Lost[reason] += n
