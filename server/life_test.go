@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -483,5 +484,27 @@ func TestStdioStops(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// And the places that get the audit log, by their names.
+func TestHealthNamesTheSinks(t *testing.T) {
+	s := New(Options{Caller: newFake(), Health: func() error { return nil }, Sinks: func() []audit.SinkStatus {
+		return []audit.SinkStatus{
+			{Name: "siem", Required: true, Err: errors.New("secret.example: refused"), KeeperStatus: audit.KeeperStatus{Waiting: 7, Lost: 2, Oldest: time.Now().Add(-time.Hour)}},
+			{Name: "copy"},
+		}
+	}})
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/healthz", nil))
+	got := w.Body.String()
+	if strings.Contains(got, "secret") || !strings.Contains(got, `"sinks":[{"name":"siem","required":true,"up":false,"waiting":7,"behindSeconds":36`) ||
+		!strings.Contains(got, `{"name":"copy","required":false,"up":true,"waiting":0,"behindSeconds":0,"lost":0}]`) {
+		t.Error(got)
+	}
+	w = httptest.NewRecorder()
+	New(Options{Caller: newFake()}).Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/healthz", nil))
+	if !strings.Contains(w.Body.String(), `"sinks":[]`) {
+		t.Error(w.Body)
 	}
 }
