@@ -116,6 +116,10 @@ func (c *Client) Post(ctx context.Context, body []byte, header http.Header) ([]b
 	if err != nil {
 		return nil, fmt.Errorf("no request to %s can be made", c.to.Host)
 	}
+	// An idle connection that the other side has just closed is no failure of
+	// it: an empty list makes the transport try again over a new one, and is
+	// not sent. Receivers know lines that come twice.
+	fields["Idempotency-Key"] = nil
 	req.Header = fields
 	resp, err := c.http.Do(req)
 	if err != nil {

@@ -154,3 +154,25 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestIdleConnectionClosed: that the other side closes what is idle fails no
+// request.
+func TestIdleConnectionClosed(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header["Idempotency-Key"]) != 0 {
+			t.Error("the mark of the transport is sent")
+		}
+	}))
+	defer srv.Close()
+	c, err := NewClient(HTTP{URL: srv.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range 200 {
+		if _, err := c.Post(t.Context(), []byte("body"), nil); err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		srv.CloseClientConnections()
+	}
+}

@@ -131,21 +131,25 @@ func (s *Sink) ended() bool {
 	}
 }
 
-// send writes lines; over a new connection, what may not have arrived first.
+// send writes lines. An old connection that turns out to be dead is no
+// failure: a new one is tried.
 func (s *Sink) send(ctx context.Context, lines [][]byte) error {
 	if s.conn != nil && s.ended() {
 		s.drop()
 	}
-	fresh := s.conn == nil
-	s.buf = s.buf[:0]
-	if fresh {
-		if err := s.connect(ctx); err != nil {
-			return err
-		}
-		for _, l := range s.recent {
-			s.buf = s.from.frame(s.buf, l)
-		}
+	if s.conn != nil && s.write(ctx, lines, false) == nil {
+		return nil
 	}
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	// What may not have arrived goes first.
+	return s.write(ctx, append(s.recent[:len(s.recent):len(s.recent)], lines...), true)
+}
+
+// write puts lines into the connection; after an error there is none.
+func (s *Sink) write(ctx context.Context, lines [][]byte, fresh bool) error {
+	s.buf = s.buf[:0]
 	for _, l := range lines {
 		s.buf = s.from.frame(s.buf, l)
 	}
