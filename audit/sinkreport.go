@@ -3,23 +3,24 @@ package audit
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
-// Keeper is a Sink that keeps what it took until its destination has it,
+// Spooler is a Sink that keeps what it took until its destination has it,
 // such as a spool on disk (package audit/sink/spool). Its methods are safe
 // for concurrent use and return at once, save Write and Close.
 //
-// A required Keeper's Write returns when the destination has the lines; one
+// A required Spooler's Write returns when the destination has the lines; one
 // of best effort when they are kept.
-type Keeper interface {
+type Spooler interface {
 	Sink
 	// Ready is nil, or why lines do not reach the destination now.
 	Ready() error
 	// Status says how far the destination is behind.
-	Status() KeeperStatus
+	Status() SpoolStatus
 	// Reports gives the events that tell what became of lines that will not
 	// reach the destination, as far as they are due.
 	Reports(now time.Time) []Event
@@ -27,15 +28,15 @@ type Keeper interface {
 	Reported(n int)
 }
 
-// KeeperStatus is how far the destination of a Keeper is behind.
-type KeeperStatus struct {
+// SpoolStatus is how far the destination of a Spooler is behind.
+type SpoolStatus struct {
 	Waiting int64     // records that the destination does not have yet
 	Oldest  time.Time // time of the oldest of them, zero if there is none
 	Lost    int64     // records that it will not get, ever since the spool was made
 }
 
 // Behind is the age of the oldest record that waits, 0 where none does.
-func (s KeeperStatus) Behind(now time.Time) time.Duration {
+func (s SpoolStatus) Behind(now time.Time) time.Duration {
 	if s.Oldest.IsZero() {
 		return 0
 	}
@@ -46,7 +47,7 @@ func (s KeeperStatus) Behind(now time.Time) time.Duration {
 type SinkStatus struct {
 	Name     string
 	Required bool
-	KeeperStatus
+	SpoolStatus
 	Err error // why lines do not reach it now; nil = they do, or nobody knows
 }
 
@@ -67,8 +68,8 @@ func (w *Writer) Sinks() []SinkStatus {
 
 func statusOf(o SinkOption) SinkStatus {
 	st := SinkStatus{Name: o.Name, Required: o.Required}
-	if k, ok := o.Sink.(Keeper); ok {
-		st.KeeperStatus, st.Err = k.Status(), k.Ready()
+	if k, ok := o.Sink.(Spooler); ok {
+		st.SpoolStatus, st.Err = k.Status(), k.Ready()
 	}
 	return st
 }
@@ -77,28 +78,47 @@ func statusOf(o SinkOption) SinkStatus {
 // the sinks.
 const reportEvery = time.Second
 
-// watchSinks records what sinks lost, until stop is closed, and once more
-// then.
-func (w *Writer) watchSinks(stop <-chan struct{}, done chan<- struct{}) {
-	defer close(done)
-	tick := time.NewTicker(reportEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-stop:
-			w.reportSinks()
-			return
-		case <-tick.C:
-			w.reportSinks()
+// watch calls a function from time to time, and once more at its end. It is
+// how what sinks lost comes into the log.
+type watch struct {
+	once       sync.Once
+	stop, done chan struct{}
+}
+
+func (v *watch) begin(report func()) {
+	v.stop, v.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(v.done)
+		tick := time.NewTicker(reportEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-v.stop:
+				report()
+				return
+			case <-tick.C:
+				report()
+			}
 		}
-	}
+	}()
+}
+
+// end waits for the last report, or for ctx. A second end does nothing.
+func (v *watch) end(ctx context.Context) {
+	v.once.Do(func() {
+		close(v.stop)
+		select {
+		case <-v.done:
+		case <-ctx.Done():
+		}
+	})
 }
 
 // reportSinks writes one event for each loss that the chain does not tell
 // yet. What cannot be written now is tried again.
 func (w *Writer) reportSinks() {
 	for _, o := range w.sinks.all() {
-		k, ok := o.Sink.(Keeper)
+		k, ok := o.Sink.(Spooler)
 		if !ok {
 			continue
 		}

@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// fakeKeeper is a Keeper whose every answer a test chooses.
-type fakeKeeper struct {
+// fakeSpooler is a Spooler whose every answer a test chooses.
+type fakeSpooler struct {
 	fakeSink
 	mu      sync.Mutex
 	ready   error
 	reports []Event
 }
 
-func (k *fakeKeeper) Ready() error { k.mu.Lock(); defer k.mu.Unlock(); return k.ready }
+func (k *fakeSpooler) Ready() error { k.mu.Lock(); defer k.mu.Unlock(); return k.ready }
 
-func (k *fakeKeeper) Status() KeeperStatus {
-	return KeeperStatus{Waiting: 3, Oldest: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Lost: 2}
+func (k *fakeSpooler) Status() SpoolStatus {
+	return SpoolStatus{Waiting: 3, Oldest: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC), Lost: 2}
 }
 
-func (k *fakeKeeper) Reports(time.Time) []Event {
+func (k *fakeSpooler) Reports(time.Time) []Event {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return append([]Event(nil), k.reports...)
 }
 
-func (k *fakeKeeper) Reported(n int) { k.mu.Lock(); defer k.mu.Unlock(); k.reports = k.reports[n:] }
+func (k *fakeSpooler) Reported(n int) { k.mu.Lock(); defer k.mu.Unlock(); k.reports = k.reports[n:] }
 
-func (k *fakeKeeper) down(err error) {
+func (k *fakeSpooler) down(err error) {
 	k.mu.Lock()
 	k.ready = err
 	k.mu.Unlock()
@@ -51,10 +51,10 @@ func eventKinds(t *testing.T, w *Writer) string {
 	return strings.Join(out, " ")
 }
 
-// TestRequiredKeeper: while it is down the log is red, also for somebody who
+// TestRequiredSpooler: while it is down the log is red, also for somebody who
 // only looks; the outage is one record, when it is over.
-func TestRequiredKeeper(t *testing.T) {
-	k := &fakeKeeper{}
+func TestRequiredSpooler(t *testing.T) {
+	k := &fakeSpooler{}
 	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{Name: "k", Sink: k, Required: true}}})
 	ctx := context.Background()
 	must(t, w.Close(ctx, bareCall("a"), nil))
@@ -86,7 +86,7 @@ func TestRequiredKeeper(t *testing.T) {
 // TestReports: what a sink lost is on record, once, at the latest when the
 // log is shut down.
 func TestReports(t *testing.T) {
-	k := &fakeKeeper{reports: []Event{{Kind: "sink.lost", Detail: map[string]any{"reason": "full", "lines": 7}}, {Kind: "sink.damaged", Detail: map[string]any{"lines": 1}}}}
+	k := &fakeSpooler{reports: []Event{{Kind: "sink.lost", Detail: map[string]any{"reason": "full", "lines": 7}}, {Kind: "sink.damaged", Detail: map[string]any{"lines": 1}}}}
 	stuck := &fakeSink{wait: make(chan struct{})}
 	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{Name: "k", Sink: k}, {Name: "q", Sink: stuck}}})
 	for i := range sinkQueue + 20 {
@@ -109,10 +109,10 @@ func TestReports(t *testing.T) {
 	wantOK(t, w.Path())
 }
 
-// TestStuckKeeper: a spool whose disk hangs lets one commit wait for a moment,
+// TestStuckSpooler: a spool whose disk hangs lets one commit wait for a moment,
 // and no other.
-func TestStuckKeeper(t *testing.T) {
-	k := &fakeKeeper{}
+func TestStuckSpooler(t *testing.T) {
+	k := &fakeSpooler{}
 	k.wait = make(chan struct{})
 	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{Name: "k", Sink: k}}})
 	for i := range 20 {

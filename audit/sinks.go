@@ -25,7 +25,7 @@ type SinkOption struct {
 const (
 	// sinkQueue is how many batches wait for a best-effort sink.
 	sinkQueue = 256
-	// keepWait is how long a commit lets a best-effort Keeper take the lines
+	// keepWait is how long a commit lets a best-effort Spooler take the lines
 	// into its spool, so that a process that is killed has them there. One
 	// that needs longer is not waited for again until its queue is empty.
 	keepWait = 20 * time.Millisecond
@@ -73,7 +73,7 @@ func (s *sinks) none() bool     { return len(s.must) == 0 && len(s.best) == 0 }
 // ready is nil unless a required sink is known to be down.
 func (s *sinks) ready() error {
 	for _, o := range s.must {
-		if k, ok := o.Sink.(Keeper); ok {
+		if k, ok := o.Sink.(Spooler); ok {
 			if err := k.Ready(); err != nil {
 				return refusedBy(o.Name, err)
 			}
@@ -130,11 +130,11 @@ func writeSink(ctx context.Context, s Sink, lines [][]byte, durable bool) error 
 	}
 }
 
-// offer puts a batch into the queue, or counts it. Only a Keeper is given a
+// offer puts a batch into the queue, or counts it. Only a Spooler is given a
 // moment to take it, and only while it answers in time.
 func (b *bestEffort) offer(lines [][]byte, durable bool) {
 	batch := sinkBatch{lines: lines, sync: durable}
-	if _, keeps := b.Sink.(Keeper); keeps && (!b.slow || len(b.queue) == 0) {
+	if _, keeps := b.Sink.(Spooler); keeps && (!b.slow || len(b.queue) == 0) {
 		batch.taken = make(chan struct{})
 	}
 	select {

@@ -63,8 +63,7 @@ type Writer struct {
 	stopping bool
 	stopped  chan struct{}
 
-	once           sync.Once
-	watch, watched chan struct{} // of watchSinks: closed once to end it, and at its end
+	watch watch
 
 	recovered Recovery
 }
@@ -143,8 +142,7 @@ func open(dir, path string, o Options) (*Writer, error) {
 	}
 	w.sinks = startSinks(o.Sinks)
 	go w.run()
-	w.watch, w.watched = make(chan struct{}), make(chan struct{})
-	go w.watchSinks(w.watch, w.watched)
+	w.watch.begin(w.reportSinks)
 	return w, nil
 }
 
@@ -183,13 +181,7 @@ func (w *Writer) Path() string { return w.path }
 // log; the next Open closes them as INTERRUPTED. A second Shutdown does
 // nothing.
 func (w *Writer) Shutdown(ctx context.Context) error {
-	w.once.Do(func() {
-		close(w.watch)
-		select {
-		case <-w.watched:
-		case <-ctx.Done():
-		}
-	})
+	w.watch.end(ctx)
 	w.mu.Lock()
 	if w.stopping {
 		w.mu.Unlock()

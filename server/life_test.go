@@ -491,7 +491,7 @@ func TestStdioStops(t *testing.T) {
 func TestHealthNamesTheSinks(t *testing.T) {
 	s := New(Options{Caller: newFake(), Health: func() error { return nil }, Sinks: func() []audit.SinkStatus {
 		return []audit.SinkStatus{
-			{Name: "siem", Required: true, Err: errors.New("secret.example: refused"), KeeperStatus: audit.KeeperStatus{Waiting: 7, Lost: 2, Oldest: time.Now().Add(-time.Hour)}},
+			{Name: "siem", Required: true, Err: errors.New("secret.example: refused"), SpoolStatus: audit.SpoolStatus{Waiting: 7, Lost: 2, Oldest: time.Now().Add(-time.Hour)}},
 			{Name: "copy"},
 		}
 	}})

@@ -22,12 +22,12 @@ func (s *store) sent() uint64 {
 	return s.st.Next
 }
 
-// Status implements audit.Keeper.
-func (s *Sink) Status() audit.KeeperStatus {
+// Status implements audit.Spooler.
+func (s *Sink) Status() audit.SpoolStatus {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
 	n, _ := s.store.waiting()
-	st := audit.KeeperStatus{Waiting: int64(n), Lost: s.store.st.lost()}
+	st := audit.SpoolStatus{Waiting: int64(n), Lost: s.store.st.lost()}
 	if n > 0 {
 		st.Oldest = s.store.oldest
 	}
@@ -41,7 +41,7 @@ type offer struct {
 	lines  int64
 }
 
-// Reports implements audit.Keeper. While the spool is full no loss is
+// Reports implements audit.Spooler. While the spool is full no loss is
 // reported: the event would only add to what does not fit. What damage costs
 // is said with the damage.
 func (s *Sink) Reports(now time.Time) []audit.Event {
@@ -74,7 +74,7 @@ func (s *Sink) Reports(now time.Time) []audit.Event {
 	return out
 }
 
-// Reported implements audit.Keeper.
+// Reported implements audit.Spooler.
 func (s *Sink) Reported(n int) {
 	st := s.store
 	st.mu.Lock()

@@ -58,7 +58,7 @@ const (
 	flushEvery  = time.Second
 )
 
-// Sink is an audit.Keeper in front of another audit.Sink. Safe for
+// Sink is an audit.Spooler in front of another audit.Sink. Safe for
 // concurrent use.
 type Sink struct {
 	o      Options
@@ -84,7 +84,7 @@ type Sink struct {
 	done   chan struct{}
 }
 
-var _ audit.Keeper = (*Sink)(nil)
+var _ audit.Spooler = (*Sink)(nil)
 
 // Open opens the first spool under root that no living process uses, with
 // what is left in it, and begins to send to target. The folders get mode
@@ -224,7 +224,7 @@ func (s *Sink) unready() error {
 	return s.late
 }
 
-// Ready implements audit.Keeper.
+// Ready implements audit.Spooler.
 func (s *Sink) Ready() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

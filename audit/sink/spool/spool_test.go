@@ -149,7 +149,7 @@ func TestBestEffortKeepsWhileDead(t *testing.T) {
 	p.set(nil)
 	arrives(t, p, numbered(0, 100))
 	eventually(t, "the recovery", func() bool { return s.Ready() == nil })
-	eventually(t, "an empty spool", func() bool { return s.Status() == audit.KeeperStatus{} })
+	eventually(t, "an empty spool", func() bool { return s.Status() == audit.SpoolStatus{} })
 	mu.Lock()
 	defer mu.Unlock()
 	if len(told) != 2 || !errors.Is(told[0], errDead) || told[1] != nil {
