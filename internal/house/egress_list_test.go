@@ -20,7 +20,7 @@ var waysOut = map[string]struct {
 	"audit/sink/spool Sink.send .Notify":              {1, ours},
 	"audit/sink/spool Sink.send .Write":               {1, masked},
 	"audit/sink/spool store.setAside io.Copy":         {1, masked},
-	"audit/sink/syslog Sink.send .Write":              {1, masked},
+	"audit/sink/syslog Sink.write .Write":             {1, masked},
 	"audit/sink/webhook sign .Write":                  {2, local},
 	"audit/stdout Sink.Write .Write":                  {2, masked},
 	"cmd/toolwarrant app.announce .Msg":               {5, ours},
