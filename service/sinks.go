@@ -33,6 +33,10 @@ func openSinks(o Options) (_ []audit.SinkOption, err error) {
 			}
 		}
 	}()
+	log := o.Config.Audit.File
+	if log == "" {
+		log = filepath.Join(o.Home, "audit", audit.FileName)
+	}
 	seen := map[string]bool{}
 	for _, c := range o.Config.Audit.Sinks {
 		if seen[c.Name] {
@@ -51,7 +55,7 @@ func openSinks(o Options) (_ []audit.SinkOption, err error) {
 		}
 		s, err := spool.Open(filepath.Join(o.Home, "audit", "sinks", c.Name), target, spool.Options{
 			Required: c.Required, MaxBytes: c.SpoolBytes, Timeout: time.Duration(c.TimeoutSeconds) * time.Second,
-			Notify: notice(o.Logger, c.Name, c.Required),
+			Log: log, Notify: notice(o.Logger, c.Name, c.Required),
 		})
 		if err != nil {
 			_ = target.Close()

@@ -54,21 +54,21 @@ func parseRecord(raw []byte) (n uint64, line []byte, err error) {
 }
 
 // lastRecord finds, in the content of a segment whose first record is first,
-// the number after its last and where its torn end begins.
-func lastRecord(content []byte, first uint64) (next uint64, whole int) {
+// the number after its last, the line of that, and where its torn end begins.
+func lastRecord(content []byte, first uint64) (next uint64, line []byte, whole int) {
 	whole = bytes.LastIndexByte(content, '\n') + 1
 	next = first
 	for rest := content[:whole]; len(rest) > 0; {
 		end := bytes.IndexByte(rest, '\n')
-		switch n, _, err := parseRecord(rest[:end]); {
+		switch n, l, err := parseRecord(rest[:end]); {
 		case err != nil:
 			next++ // a damaged one counts too: its number is not given twice
 		case n >= next && n-next < maxLines:
-			next = n + 1
+			next, line = n+1, l
 		}
 		rest = rest[end+1:]
 	}
-	return next, whole
+	return next, line, whole
 }
 
 // maxLines is more than the records of one segment.

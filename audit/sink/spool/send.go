@@ -289,6 +289,9 @@ func (s *Sink) drain(dir string) error {
 		return err
 	}
 	defer other.close()
+	if err := other.resume(s.o.Log, s.o.Required); err != nil {
+		return err
+	}
 	for {
 		b, err := other.read(s.o.Batch, batchBytes)
 		if err != nil {

@@ -40,6 +40,9 @@ type Options struct {
 	// MaxBackoff bounds the pause; 0 = 30 s, or 3 s if Required.
 	MaxBackoff time.Duration
 	Batch      int // most lines of one attempt; 0 = 500
+	// Log is the file of the log. What a process that ended in the middle had
+	// in it and not in its spool is taken from there. "" = it is not looked at.
+	Log string
 	// Notify is told, once each, of a failure, of the recovery (nil) and of
 	// damage. It must not block.
 	Notify func(error)
@@ -123,6 +126,9 @@ func Open(root string, target audit.Sink, o Options) (*Sink, error) {
 	if s.store, err = openStore(s.dir(s.slot), o.MaxBytes); err != nil {
 		_ = s.lock.Unlock()
 		return nil, err
+	}
+	if err := s.store.resume(o.Log, o.Required); err != nil {
+		return nil, errors.Join(err, s.store.close(), s.lock.Unlock())
 	}
 	for _, d := range s.store.damages {
 		o.Notify(d)

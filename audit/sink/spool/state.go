@@ -32,6 +32,10 @@ type state struct {
 	Next    uint64           `json:"next"` // first record that the destination does not have
 	Lost    map[string]int64 `json:"lost"`
 	Told    map[string]int64 `json:"told"`
+
+	// Writer and Seq are those of the last line that did not enter the spool.
+	Writer string `json:"writer"`
+	Seq    int64  `json:"seq"`
 }
 
 func newState() state {

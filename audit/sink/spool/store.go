@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/toolwarrant/toolwarrant/audit/sink"
 )
 
 const (
@@ -56,6 +58,9 @@ type store struct {
 	full     bool     // the last append did not fit
 	oldest   time.Time
 	damages  []*Damage
+
+	last sink.Head // of the last line that was found at the start
+	torn *Damage   // of the end of the last segment
 }
 
 type segment struct {
@@ -144,10 +149,12 @@ func (s *store) openLast() error {
 	if err != nil {
 		return err
 	}
-	next, whole := lastRecord(content, last.first)
+	next, line, whole := lastRecord(content, last.first)
 	s.next = next
+	s.last, _ = sink.HeadOf(line)
 	if whole < len(content) {
-		s.damages = append(s.damages, &Damage{File: s.setAside(last.path), What: "the last record has no end", Lines: 1})
+		s.torn = &Damage{File: s.setAside(last.path), What: "the last record has no end", Lines: 1}
+		s.damages = append(s.damages, s.torn)
 		if err := os.Truncate(last.path, int64(whole)); err != nil {
 			return err
 		}
@@ -187,7 +194,7 @@ func (s *store) append(lines [][]byte, durable bool) error {
 	for i, line := range lines {
 		size := int64(recordHead + len(line) + 1)
 		if used+int64(len(buf))+size > s.bound {
-			s.lose(lostFull, int64(len(lines)-i))
+			s.lose(lostFull, lines[i:])
 			err = errFull
 			break
 		}
@@ -202,7 +209,7 @@ func (s *store) append(lines [][]byte, durable bool) error {
 		added = uint64(strings.Count(string(buf), "\n"))
 	}
 	if e := s.write(buf, durable); e != nil {
-		s.lose(lostSpool, int64(added))
+		s.lose(lostSpool, lines[:added])
 		return e
 	}
 	if before == s.st.Next {
@@ -281,8 +288,11 @@ func (s *store) flush() {
 }
 
 // lose counts lines that the destination will not get. The caller holds mu.
-func (s *store) lose(reason string, n int64) {
-	s.st.Lost[reason] += n
+func (s *store) lose(reason string, lines [][]byte) {
+	s.st.Lost[reason] += int64(len(lines))
+	if h, ok := sink.HeadOf(lines[len(lines)-1]); ok && len(h.Writer) <= writerMax {
+		s.st.Writer, s.st.Seq = h.Writer, h.Seq
+	}
 	_ = s.st.write(s.f)
 }
 
