@@ -64,6 +64,7 @@ type Writer struct {
 	stopped  chan struct{}
 
 	watch watch
+	first [][]byte // lines of begin, for the sinks
 
 	recovered Recovery
 }
@@ -141,6 +142,9 @@ func open(dir, path string, o Options) (*Writer, error) {
 		return nil, err
 	}
 	w.sinks = startSinks(o.Sinks)
+	if len(w.first) > 0 {
+		_ = w.sinks.deliver(ctx, w.first, true) // a sink that is down keeps it
+	}
 	go w.run()
 	w.watch.begin(w.reportSinks)
 	return w, nil
@@ -162,9 +166,11 @@ func (w *Writer) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := w.chain.append([]*entry{{body: b, sync: true}}, nil); err != nil {
+		first := []*entry{{body: b, sync: true}}
+		if _, err := w.chain.append(first, nil); err != nil {
 			return err
 		}
+		w.first = w.chain.lines(first)
 	}
 	w.live, err = register(w.stateDir, w.id, w.chain.end)
 	return err
