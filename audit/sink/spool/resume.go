@@ -60,10 +60,12 @@ func linesOf(log, writer string, after int64) ([][]byte, error) {
 		return nil, err
 	}
 	from := max(0, st.Size()-resumeBytes)
-	content, err := io.ReadAll(io.NewSectionReader(f, from, st.Size()-from))
-	if err != nil {
+	content := make([]byte, st.Size()-from)
+	n, err := f.ReadAt(content, from)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	content = content[:n]
 	if from > 0 { // the begin of the first line is not there
 		content = content[bytes.IndexByte(content, '\n')+1:]
 	}

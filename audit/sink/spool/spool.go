@@ -10,7 +10,7 @@
 // are sent again; their seq tells.
 //
 // Of best effort, Write returns when the line is in the file, which is synced
-// once a second: a killed process loses none, a power cut the last. Required, it
+// once a second; what a crash kept from it is taken from the log. Required, it
 // returns when the destination has it, and at once with the reason while the
 // destination is known to be down; the sender goes on trying meanwhile, so
 // that it recovers by itself, also without traffic.
