@@ -125,7 +125,7 @@ func TestListAndCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(list.Tools) != 2 || list.Tools[0].Name != "zeta" || !list.Tools[0].Annotations.ReadOnlyHint || list.Tools[1].Annotations != nil {
+		if len(list.Tools) != 2 || list.Tools[1].Name != "zeta" || !list.Tools[1].Annotations.ReadOnlyHint || list.Tools[0].Annotations != nil {
 			t.Errorf("tools %+v", list.Tools)
 		}
 		if res := callTool(t, cs, "echo", map[string]any{"b": 1, "a": "x"}); res.IsError ||
