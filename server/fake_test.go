@@ -173,8 +173,8 @@ func (f *fake) ask(p approval.Pending, res *CallResult) {
 	res.InputRequired = &InputRequired{State: state, Prompt: p.Question.Prompt, ExpirySeconds: int64(f.expiry.Seconds())}
 }
 
-// start serves f over HTTP and gives the URL of /mcp.
-func start(t *testing.T, f *fake, change ...func(*Options)) (*Server, string) {
+// start serves a Caller over HTTP and gives the URL of /mcp.
+func start(t *testing.T, f Caller, change ...func(*Options)) (*Server, string) {
 	t.Helper()
 	opt := Options{Caller: f, Name: "test", Version: "1", Logger: zerolog.Nop()}
 	for _, c := range change {

@@ -108,9 +108,10 @@ func placeOf(cursor string) (name string, ok bool) {
 	if cursor == "" {
 		return "", true
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	name, ours := strings.CutPrefix(string(b), cursorMark)
-	return name, err == nil && ours && name != "" && utf8.ValidString(name)
+	// Decoding passes over line breaks and spare bits.
+	return name, err == nil && ours && name != "" && utf8.ValidString(name) && cursorFor(name) == cursor
 }
 
 // encode writes the entry of a tool as the library would: compact, and without
