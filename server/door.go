@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -41,7 +40,7 @@ type door struct {
 	// request any more; gone, the one after which no answer of the client to
 	// a question can arrive.
 	drop, gone func(*mcp.RequestExtra) context.Context
-	// expect has the text of a stand written where the answer to a request
+	// expect has the list of a stand written where the answer to a request
 	// leaves; false when it cannot be, and the answer has to carry it.
 	expect func(*mcp.RequestExtra, stand) bool
 	page   int // bytes of the tools in one page of a list
@@ -147,15 +146,14 @@ func (d *door) list(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result,
 		data, _ := json.Marshal(map[string]string{"code": string(f.Code), "reason": f.Reason})
 		return nil, &jsonrpc.Error{Code: codeInternal, Message: f.Message, Data: data}
 	}
-	text, next := tools.page(after, d.page)
+	parts, next := tools.page(after, d.page)
 	res := listed{ListToolsResult: &mcp.ListToolsResult{
 		Cacheable:  mcp.Cacheable{TTLMs: int(listTTL.Milliseconds()), CacheScope: "private"},
 		NextCursor: cursorFor(next),
 	}}
-	if s := newStand(text); d.expect(req.Extra, s) {
-		res.Tools = s.word
-	} else {
-		res.Tools = slices.Concat([]byte{'['}, text, []byte{']'})
+	s := newStand(parts)
+	if res.Tools = s.word; !d.expect(req.Extra, s) {
+		res.Tools = s.whole()
 	}
 	return res, nil
 }

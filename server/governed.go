@@ -18,7 +18,7 @@ type governed struct {
 
 // Governed serves the tools of s, each call through its pipeline.
 func Governed(s *service.Service) Caller {
-	return &governed{s: s, lists: newLister(s, maxListBytes, maxEntryBytes)}
+	return &governed{s: s, lists: newLister(s, maxListBytes)}
 }
 
 // Call implements Caller.

@@ -5,7 +5,10 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"hash/fnv"
+	"iter"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -14,81 +17,114 @@ import (
 
 // List is the tools that one caller sees, by name, as they go over the wire.
 // It is encoded once and never changes, so that any number of callers and
-// requests can share it.
+// requests can share it; lists that are alike share their segments.
 type List struct {
+	segments []*segment
+}
+
+// segment is a run of tools of a list, encoded.
+type segment struct {
+	key   listKey // of its content, zero where nobody shares it
 	names []string
-	text  []byte // the entries with a comma between two
-	ends  []int  // where each entry ends in text
+	text  []byte // each entry with a comma behind it
+	ends  []int  // where each entry and its comma end in text
 }
 
 // NewList encodes tools, sorted by name. The error is of a tool whose input
 // schema is not JSON.
 func NewList(tools []ToolView) (*List, error) {
-	entries := make([]entry, 0, len(tools))
-	for _, v := range tools {
-		text, err := v.encode()
+	sorted := slices.SortedStableFunc(slices.Values(tools), func(a, b ToolView) int { return cmp.Compare(a.Name, b.Name) })
+	l := &List{}
+	for run := range runs(sorted, func(v ToolView) string { return v.Name }) {
+		s, err := newSegment(run)
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, entry{v.Name, text})
+		l.segments = append(l.segments, s)
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
-	return join(entries), nil
+	return l, nil
 }
 
-// entry is one tool of a list, encoded.
-type entry struct {
-	name string
-	text []byte
-}
-
-// join makes a list of entries that are in order.
-func join(entries []entry) *List {
-	size := 0
-	for _, e := range entries {
-		size += len(e.text) + 1
-	}
-	l := &List{names: make([]string, len(entries)), ends: make([]int, len(entries)), text: make([]byte, 0, size)}
-	for i, e := range entries {
-		if i > 0 {
-			l.text = append(l.text, ',')
+// runs cuts a list into the parts that become segments. Where it cuts follows
+// from single names, so that two lists of which one lacks a tool are cut at
+// the same places.
+func runs[T any](all []T, name func(T) string) iter.Seq[[]T] {
+	const about = 128 // tools of a segment
+	return func(yield func([]T) bool) {
+		start := 0
+		for i, v := range all {
+			h := fnv.New32a()
+			_, _ = h.Write([]byte(name(v)))
+			if h.Sum32()%about == 0 || i == len(all)-1 {
+				if !yield(all[start : i+1]) {
+					return
+				}
+				start = i + 1
+			}
 		}
-		l.text = append(l.text, e.text...)
-		l.names[i], l.ends[i] = e.name, len(l.text)
 	}
-	return l
 }
 
-// size is about what the list takes of memory, in bytes.
-func (l *List) size() int {
-	const each = 8 + 16 // of an end and the head of a name; the letters belong to the specs
-	return len(l.text) + each*len(l.names)
+func newSegment(tools []ToolView) (*segment, error) {
+	s := &segment{}
+	var b bytes.Buffer
+	for _, v := range tools {
+		if err := v.encode(&b); err != nil {
+			return nil, err
+		}
+		b.WriteByte(',')
+		s.names, s.ends = append(s.names, v.Name), append(s.ends, b.Len())
+	}
+	s.text = bytes.Clone(b.Bytes())
+	return s, nil
+}
+
+// size is about what a segment takes of memory, in bytes.
+func (s *segment) size() int {
+	const each = 8 + 16 // of an end and the head of a name, whose letters belong to the spec
+	return len(s.text) + each*len(s.names) + 256
 }
 
 // page gives the entries behind the tool of that name, "" = from the start, as
-// the content of a JSON array: as many as fit into limit bytes, and one at
-// least. next is the name to go on after, "" at the end. A page begins where
-// its name would stand, so that going on works in a list that has changed.
-func (l *List) page(after string, limit int) (text []byte, next string) {
-	first := 0
-	if after != "" {
-		at, found := slices.BinarySearch(l.names, after)
-		for first = at; found && first < len(l.names) && l.names[first] == after; first++ {
+// the content of a JSON array in parts: as many as fit into limit bytes, and
+// one at least. next is the name to go on after, "" at the end. A page begins
+// where its name would stand, so that going on works in a list that has
+// changed.
+func (l *List) page(after string, limit int) (parts [][]byte, next string) {
+	at := sort.Search(len(l.segments), func(i int) bool {
+		names := l.segments[i].names
+		return after == "" || names[len(names)-1] > after
+	})
+	for _, s := range l.segments[at:] {
+		first := sort.Search(len(s.names), func(i int) bool { return after == "" || s.names[i] > after })
+		start := 0
+		if first > 0 {
+			start = s.ends[first-1]
 		}
+		last, _ := slices.BinarySearch(s.ends, start+limit+2) // the first that does not fit; a comma is no part of the page
+		if last = max(last, first); last == first && len(parts) == 0 {
+			last++ // one at least
+		}
+		if last > first {
+			parts = append(parts, s.text[start:s.ends[last-1]])
+			limit -= s.ends[last-1] - start
+			next = s.names[last-1]
+		}
+		if last < len(s.names) {
+			return trim(parts), next
+		}
+		after = ""
 	}
-	if first == len(l.names) {
-		return nil, ""
+	return trim(parts), ""
+}
+
+// trim takes the last comma away.
+func trim(parts [][]byte) [][]byte {
+	if n := len(parts); n > 0 {
+		last := parts[n-1]
+		parts[n-1] = last[: len(last)-1 : len(last)-1]
 	}
-	start := 0
-	if first > 0 {
-		start = l.ends[first-1] + 1 // behind the comma
-	}
-	last, _ := slices.BinarySearch(l.ends, start+limit+1) // the first that does not fit
-	last = max(last, first+1)
-	if last < len(l.names) {
-		next = l.names[last-1]
-	}
-	return l.text[start:l.ends[last-1]:l.ends[last-1]], next
+	return parts
 }
 
 // cursorMark begins what a cursor of ours holds, so that others are told from it.
@@ -116,14 +152,14 @@ func placeOf(cursor string) (name string, ok bool) {
 
 // encode writes the entry of a tool as the library would: compact, and without
 // escapes for HTML.
-func (v ToolView) encode() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+func (v ToolView) encode(b *bytes.Buffer) error {
+	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v.wire()); err != nil {
-		return nil, err
+		return err
 	}
-	return bytes.Clone(bytes.TrimRight(b.Bytes(), "\n")), nil
+	b.Truncate(b.Len() - 1) // the line break behind it
+	return nil
 }
 
 func (v ToolView) wire() *mcp.Tool {

@@ -64,8 +64,8 @@ func TestListIsWhatTheLibraryWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, next := l.page("", 1<<20)
-		if d := cmp.Diff(strings.TrimSpace(want.String()), "["+string(text)+"]"); d != "" || next != "" {
+		parts, next := l.page("", 1<<20)
+		if d := cmp.Diff(strings.TrimSpace(want.String()), string(newStand(parts).whole())); d != "" || next != "" {
 			t.Error(d, next)
 		}
 	}
@@ -75,32 +75,45 @@ func TestListIsWhatTheLibraryWrites(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	tools := someTools(10)
-	l, err := NewList(tools)
+	l, err := NewList(someTools(400))
 	if err != nil {
 		t.Fatal(err)
 	}
-	each := l.ends[0]
-	names := func(text []byte) (out []string) {
-		var page []struct{ Name string }
-		if err := json.Unmarshal([]byte("["+string(text)+"]"), &page); err != nil {
+	if len(l.segments) < 2 {
+		t.Fatalf("%d segments", len(l.segments))
+	}
+	page := func(after string, limit int) (names []string, size int, next string) {
+		parts, next := l.page(after, limit)
+		text := newStand(parts).whole()
+		var tools []struct{ Name string }
+		if err := json.Unmarshal(text, &tools); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
-		for _, p := range page {
-			out = append(out, p.Name)
+		for _, tool := range tools {
+			names = append(names, tool.Name)
 		}
-		return out
+		return names, len(text) - 2, next
 	}
-	all := names(l.text)
-	for _, limit := range []int{1, each - 1, each, each + 1, 2*each + 1, 3 * each, len(l.text) - 1, len(l.text), 1 << 30} {
+	all, size, _ := page("", 1<<30)
+	each := l.segments[0].ends[0] - 1
+	seam := l.segments[0].ends[len(l.segments[0].ends)-1] - 1 // up to the first seam, without comma
+	for _, limit := range []int{1, each - 1, each, each + 1, 2*each + 1, 3 * each, seam - 1, seam, seam + 1, seam + 2, size - 1, size, size + 1, 1 << 30} {
 		var got []string
-		pages := 0
-		for after := ""; pages < 20; pages++ {
-			text, next := l.page(after, limit)
-			if len(text) > limit && len(names(text)) > 1 {
-				t.Errorf("a page of %d bytes has %d", limit, len(text))
+		for after := ""; len(got) <= len(all); {
+			names, size, next := page(after, limit)
+			if len(names) == 0 || size > limit && len(names) > 1 {
+				t.Fatalf("a page of %d bytes has %d and %d tools", limit, size, len(names))
 			}
-			got = append(got, names(text)...)
+			got = append(got, names...)
+			if next != "" {
+				_, one, _ := page(next, 1)
+				if size+1+one <= limit {
+					t.Errorf("a page of %d bytes has %d, and %d would fit", limit, size, one)
+				}
+				if next != names[len(names)-1] {
+					t.Errorf("a page up to %s goes on after %s", names[len(names)-1], next)
+				}
+			}
 			if after = next; after == "" {
 				break
 			}
@@ -110,15 +123,20 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for after, want := range map[string][]string{
-		"tool0008": {"tool0009"}, "tool0008a": {"tool0009"}, "tool0009": nil, "zzz": nil, "a": all,
+		"tool0398": {"tool0399"}, "tool0398a": {"tool0399"}, "tool0399": nil, "zzz": nil, "a": all,
 	} {
-		if text, next := l.page(after, 1<<20); !cmp.Equal(want, names(text)) || next != "" {
-			t.Errorf("after %s: %v, %q", after, names(text), next)
+		if names, _, next := page(after, 1<<20); !cmp.Equal(want, names) || next != "" {
+			t.Errorf("after %s: %v, %q", after, names, next)
+		}
+	}
+	for i, name := range all {
+		if names, _, _ := page(name, 1<<30); len(names) != len(all)-i-1 {
+			t.Errorf("after %s: %d tools", name, len(names))
 		}
 	}
 	empty, err := NewList(nil)
-	if text, next := empty.page("", 10); err != nil || len(text) != 0 || next != "" {
-		t.Errorf("no tools: %q %q %v", text, next, err)
+	if parts, next := empty.page("", 10); err != nil || len(parts) != 0 || next != "" {
+		t.Errorf("no tools: %q %q %v", parts, next, err)
 	}
 }
 
@@ -153,7 +171,8 @@ func FuzzCursor(f *testing.F) {
 		if cursorFor(name) != cursor {
 			t.Errorf("%q reads as %q, which is written %q", cursor, name, cursorFor(name))
 		}
-		if text, _ := l.page(name, 1); !json.Valid([]byte("[" + string(text) + "]")) {
+		parts, _ := l.page(name, 1)
+		if text := newStand(parts).whole(); !json.Valid(text) {
 			t.Errorf("after %q: %s", name, text)
 		}
 	})

@@ -29,8 +29,7 @@ type shelf interface {
 // Bounds of what a lister remembers.
 const (
 	maxListCallers = 4096
-	maxListBytes   = 64 << 20 // lists, each shared by all who see the same
-	maxEntryBytes  = 32 << 20 // encoded tools, shared by the lists they are in
+	maxListBytes   = 64 << 20
 	// hintsAge is how long hints are good for. Who sees what depends on nothing
 	// that moves by itself; the level of a tool may depend on the time of day.
 	hintsAge = time.Minute
@@ -48,12 +47,8 @@ type lister struct {
 	// most of its own answers remembered, where side by side both would ask.
 	building chan struct{}
 	callers  *lru.Cache[string, listOf] // by digest of the principal
-	lists    *sized[listKey, *List]
-	entries  *sized[entryKey, entry]
+	memory   *listMemory
 }
-
-// listKey is the digest of all that the bytes of a list follow from.
-type listKey [sha256.Size]byte
 
 // listOf is which list a caller sees.
 type listOf struct {
@@ -62,20 +57,13 @@ type listOf struct {
 	since    time.Time
 }
 
-// entryKey is all that the bytes of one entry follow from.
-type entryKey struct {
-	name, digest string
-	hints        hints
-}
-
-func newLister(s shelf, listBytes, entryBytes int) *lister {
+func newLister(s shelf, bytes int) *lister {
 	callers, err := lru.New[string, listOf](maxListCallers)
 	if err != nil { // only a size below one is an error
 		panic(err)
 	}
 	return &lister{
-		shelf: s, now: time.Now, building: make(chan struct{}, 1), callers: callers,
-		lists: newSized[listKey, *List](listBytes), entries: newSized[entryKey, entry](entryBytes),
+		shelf: s, now: time.Now, building: make(chan struct{}, 1), callers: callers, memory: newListMemory(bytes),
 	}
 }
 
@@ -123,7 +111,7 @@ func (l *lister) remembered(who string) (*List, bool) {
 	if !ok || of.revision != l.shelf.ListRevision() || l.now().Sub(of.since) >= hintsAge {
 		return nil, false
 	}
-	return l.lists.get(of.key)
+	return l.memory.list(of.key)
 }
 
 // build asks for the list of p. whole is false when a tool had to be left out
@@ -133,8 +121,7 @@ func (l *lister) build(ctx context.Context, p decision.Principal) (built *List, 
 	if err != nil {
 		return nil, key, false, err
 	}
-	keys := make([]entryKey, 0, len(tools))
-	seen := make([]*catalog.Tool, 0, len(tools))
+	seen := make([]shown, 0, len(tools))
 	whole = true
 	for _, t := range tools {
 		o, err := l.shelf.Outlook(ctx, t, p)
@@ -146,41 +133,50 @@ func (l *lister) build(ctx context.Context, p decision.Principal) (built *List, 
 			whole = whole && fault.From(err).Code == fault.ResolverReject
 			continue
 		}
-		keys = append(keys, entryKey{t.Spec.Name, t.Spec.Digest(), hintsOf(o)})
-		seen = append(seen, t)
+		seen = append(seen, shown{t, hintsOf(o)})
 	}
-	key = keyOf(keys)
-	if found, ok := l.lists.get(key); ok {
+	key = keyOf(seen)
+	if found, ok := l.memory.list(key); ok {
 		return found, key, whole, nil
 	}
-	entries := make([]entry, 0, len(keys))
-	for i, k := range keys {
-		e, ok := l.entries.get(k)
+	built = &List{}
+	for run := range runs(seen, shown.name) {
+		part := keyOf(run)
+		s, ok := l.memory.segment(part)
 		if !ok {
-			text, err := view(seen[i], k.hints).encode()
-			if err != nil {
+			views := make([]ToolView, len(run))
+			for i, v := range run {
+				views[i] = view(v.tool, v.hints)
+			}
+			if s, err = newSegment(views); err != nil {
 				return nil, key, false, err
 			}
-			e = entry{k.name, text}
-			const rest = 256 // of the key and of what holds it
-			l.entries.add(k, e, len(text)+rest)
+			s.key = part
 		}
-		entries = append(entries, e)
+		built.segments = append(built.segments, s)
 	}
-	built = join(entries)
-	l.lists.add(key, built, built.size())
+	l.memory.add(key, built)
 	return built, key, whole, nil
 }
 
-func keyOf(keys []entryKey) listKey {
+// shown is one tool as a list shows it.
+type shown struct {
+	tool  *catalog.Tool
+	hints hints
+}
+
+func (s shown) name() string { return s.tool.Spec.Name }
+
+// keyOf is the digest of all that the bytes of these tools follow from.
+func keyOf(tools []shown) listKey {
 	h := sha256.New()
 	var b []byte
-	for _, k := range keys {
+	for _, t := range tools {
 		b = b[:0]
-		for _, s := range []string{k.name, k.digest} {
+		for _, s := range []string{t.name(), t.tool.Spec.Digest()} {
 			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
 		}
-		b = append(b, byte(k.hints))
+		b = append(b, byte(t.hints))
 		_, _ = h.Write(b)
 	}
 	return listKey(h.Sum(nil))

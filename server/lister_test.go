@@ -81,6 +81,18 @@ func (r *rack) Outlook(_ context.Context, t *catalog.Tool, p decision.Principal)
 
 func (r *rack) ListRevision() string { return r.revision }
 
+func namesIn(l *List) (names []string) {
+	for _, s := range l.segments {
+		names = append(names, s.names...)
+	}
+	return names
+}
+
+func textOf(l *List) string {
+	parts, _ := l.page("", 1<<30)
+	return string(newStand(parts).whole())
+}
+
 func caller(name string, without ...string) decision.Principal {
 	return decision.Principal{Subject: name, Method: "none", Groups: append([]string{}, without...), Scopes: []string{}}
 }
@@ -103,7 +115,7 @@ func TestListerViews(t *testing.T) {
 		}
 		return outlookOf("L0"), nil
 	}
-	l := newLister(r, 1<<20, 1<<20)
+	l := newLister(r, 1<<20)
 	a := listFor(t, l, caller("a"))
 	for range 3 {
 		if listFor(t, l, caller("b")) != a || listFor(t, l, caller("a")) != a {
@@ -111,16 +123,16 @@ func TestListerViews(t *testing.T) {
 		}
 	}
 	less := listFor(t, l, caller("c", "tool0002"))
-	if less == a || slices.Contains(less.names, "tool0002") || strings.Contains(string(less.text), "tool0002") || len(less.names) != 4 {
-		t.Errorf("c sees %v", less.names)
+	if less == a || slices.Contains(namesIn(less), "tool0002") || strings.Contains(textOf(less), "tool0002") || len(namesIn(less)) != 4 {
+		t.Errorf("c sees %v", namesIn(less))
 	}
 	if listFor(t, l, caller("d", "tool0002")) != less || listFor(t, l, caller("a")) != a {
 		t.Error("views are mixed up")
 	}
 	// The hints are a part of the view.
 	d := listFor(t, l, caller("dangerous"))
-	if d == a || !strings.Contains(string(d.text), `"destructiveHint":true`) || strings.Contains(string(a.text), `"destructiveHint":true`) {
-		t.Errorf("hints of another caller: %s", d.text)
+	if d == a || !strings.Contains(textOf(d), `"destructiveHint":true`) || strings.Contains(textOf(a), `"destructiveHint":true`) {
+		t.Errorf("hints of another caller: %s", textOf(d))
 	}
 	if r.asked != 5 {
 		t.Errorf("the policy was asked for %d lists, want one for each caller", r.asked)
@@ -130,35 +142,35 @@ func TestListerViews(t *testing.T) {
 // A list is remembered for its revision, and for as long as its hints are good.
 func TestListerForgets(t *testing.T) {
 	r := newRack(t, 3)
-	l := newLister(r, 1<<20, 1<<20)
+	l := newLister(r, 1<<20)
 	now := time.Unix(0, 0)
 	l.now = func() time.Time { return now }
 	before := listFor(t, l, caller("a"))
 
 	r.tools, r.revision = r.tools[:2], "2"
-	if after := listFor(t, l, caller("a")); len(after.names) != 2 || after == before {
-		t.Errorf("after a draft: %v", after.names)
+	if after := listFor(t, l, caller("a")); len(namesIn(after)) != 2 || after == before {
+		t.Errorf("after a draft: %v", namesIn(after))
 	}
 	r.tools[1], r.revision = rackTool(t, "tool0001", "Works better."), "3"
-	if after := listFor(t, l, caller("a")); !strings.Contains(string(after.text), "Works better.") {
-		t.Errorf("after an edit: %s", after.text)
+	if after := listFor(t, l, caller("a")); !strings.Contains(textOf(after), "Works better.") {
+		t.Errorf("after an edit: %s", textOf(after))
 	}
 	r.outlook, r.revision = func(*catalog.Tool, decision.Principal) (resolver.Outlook, error) { return outlookOf("L5"), nil }, "4"
-	if after := listFor(t, l, caller("a")); !strings.Contains(string(after.text), `"destructiveHint":true`) {
-		t.Errorf("under another policy: %s", after.text)
+	if after := listFor(t, l, caller("a")); !strings.Contains(textOf(after), `"destructiveHint":true`) {
+		t.Errorf("under another policy: %s", textOf(after))
 	}
 	// The level follows the time of day: no revision says so.
 	r.outlook = func(*catalog.Tool, decision.Principal) (resolver.Outlook, error) { return outlookOf("L0"), nil }
 	now = now.Add(hintsAge)
-	if after := listFor(t, l, caller("a")); strings.Contains(string(after.text), `"destructiveHint":true`) {
-		t.Errorf("later: %s", after.text)
+	if after := listFor(t, l, caller("a")); strings.Contains(textOf(after), `"destructiveHint":true`) {
+		t.Errorf("later: %s", textOf(after))
 	}
 }
 
 // What changes while a list is put together does not stay in it.
 func TestListerChangeMeanwhile(t *testing.T) {
 	r := newRack(t, 3)
-	l := newLister(r, 1<<20, 1<<20)
+	l := newLister(r, 1<<20)
 	times := 0
 	r.during = func() {
 		if times++; times == 1 {
@@ -187,7 +199,7 @@ func TestListerChangeMeanwhile(t *testing.T) {
 // decide about is left out of this list only.
 func TestListerErrors(t *testing.T) {
 	r := newRack(t, 3)
-	l := newLister(r, 1<<20, 1<<20)
+	l := newLister(r, 1<<20)
 	fails := error(fault.New(fault.ResolverReject, "network-open", "no"))
 	r.outlook = func(tool *catalog.Tool, _ decision.Principal) (resolver.Outlook, error) {
 		if tool.Spec.Name == "tool0001" {
@@ -196,14 +208,14 @@ func TestListerErrors(t *testing.T) {
 		return outlookOf("L0"), nil
 	}
 	for range 2 {
-		if list := listFor(t, l, caller("a")); len(list.names) != 2 || r.asked != 1 {
-			t.Errorf("%v, asked %d times", list.names, r.asked)
+		if list := listFor(t, l, caller("a")); len(namesIn(list)) != 2 || r.asked != 1 {
+			t.Errorf("%v, asked %d times", namesIn(list), r.asked)
 		}
 	}
 	fails = fault.New(fault.PolicyUnavailable, "eval-timeout", "late")
 	for turn := range 2 {
-		if list := listFor(t, l, caller("b")); len(list.names) != 2 || r.asked != 2+turn {
-			t.Errorf("%v, asked %d times", list.names, r.asked)
+		if list := listFor(t, l, caller("b")); len(namesIn(list)) != 2 || r.asked != 2+turn {
+			t.Errorf("%v, asked %d times", namesIn(list), r.asked)
 		}
 	}
 	gone, cancel := context.WithCancel(context.Background())
@@ -218,69 +230,79 @@ func TestListerErrors(t *testing.T) {
 }
 
 // However many views there are, the bytes that are remembered have a bound; a
-// list beyond it is put together again.
+// list beyond it is put together again. Lists that are nearly alike share what
+// is alike.
 func TestListerMemory(t *testing.T) {
-	r := newRack(t, 60)
-	one := listFor(t, newLister(r, 1<<20, 1<<20), caller("a")).size()
-	l := newLister(r, 5*one, 4_000)
-	for i := range 40 {
-		p := caller(fmt.Sprint("caller", i), fmt.Sprintf("tool%04d", i))
+	r := newRack(t, 1000)
+	sizes := newLister(r, 1<<30)
+	listFor(t, sizes, caller("a"))
+	one := sizes.memory.size()
+	listFor(t, sizes, caller("b", "tool0500"))
+	second := sizes.memory.size() - one
+	if second <= 0 || second > one/2 {
+		t.Errorf("a list of %d bytes, and one that lacks a tool of it takes %d more", one, second)
+	}
+
+	l := newLister(r, 2*one)
+	for i := range 60 {
+		p := caller(fmt.Sprint("caller", i), fmt.Sprintf("tool%04d", 16*i))
 		for range 2 {
-			if list := listFor(t, l, p); len(list.names) != 59 || slices.Contains(list.names, p.Groups[0]) {
-				t.Errorf("%s sees %d tools", p.Subject, len(list.names))
+			if list := listFor(t, l, p); len(namesIn(list)) != 999 || slices.Contains(namesIn(list), p.Groups[0]) {
+				t.Errorf("%s sees %d tools", p.Subject, len(namesIn(list)))
 			}
 		}
-		if l.lists.size() > 5*one || l.entries.size() > 4_000 {
-			t.Fatalf("%d bytes of lists, %d of entries", l.lists.size(), l.entries.size())
+		if used := held(l.memory); used != l.memory.size() || used > 2*one {
+			t.Fatalf("%d bytes are held, %d are counted, of %d", used, l.memory.size(), 2*one)
 		}
 	}
-	if l.lists.size() < 4*one || l.lists.known.Len() != 5 {
-		t.Errorf("%d lists of %d bytes are remembered", l.lists.known.Len(), l.lists.size())
+	if n := l.memory.lists.Len(); n < 2 || n == 60 {
+		t.Errorf("%d lists are remembered", n)
 	}
 	asked := r.asked
+	listFor(t, l, caller("caller59", "tool0944"))
 	listFor(t, l, caller("caller0", "tool0000")) // forgotten by now
 	if r.asked != asked+1 {
-		t.Error("the first list is still there")
+		t.Errorf("asked %d times more, want for the first list alone", r.asked-asked)
 	}
-	small := newLister(r, 10, 10)
-	if list := listFor(t, small, caller("a")); len(list.names) != 60 || small.lists.size() != 0 || small.entries.size() != 0 {
+	small := newLister(r, one/2)
+	if list := listFor(t, small, caller("a")); len(namesIn(list)) != 1000 || small.memory.size() != 0 {
 		t.Error("a list beyond the bound")
+	}
+	for l.memory.lists.Len() > 0 {
+		l.memory.lists.RemoveOldest()
+	}
+	if l.memory.size() != 0 || len(l.memory.segments) != 0 {
+		t.Errorf("%d bytes of nothing", l.memory.size())
 	}
 }
 
-func TestSized(t *testing.T) {
-	s := newSized[string, int](10)
-	s.add("a", 1, 4)
-	s.add("b", 2, 4)
-	if _, ok := s.get("a"); !ok || s.size() != 8 {
-		t.Error("a is not there")
+// held counts the bytes of a memory anew.
+func held(m *listMemory) (bytes int) {
+	seen := map[*segment]bool{}
+	for _, l := range m.lists.Values() {
+		bytes += 256 + 8*len(l.segments)
+		for _, s := range l.segments {
+			if !seen[s] {
+				seen[s] = true
+				bytes += s.size()
+			}
+		}
 	}
-	s.add("c", 3, 4) // b was not asked for longest
-	if _, ok := s.get("b"); ok || s.size() != 8 {
-		t.Error("b is there", s.size())
-	}
-	s.add("a", 5, 6)
-	if v, ok := s.get("a"); !ok || v != 5 || s.size() != 10 {
-		t.Error("a is not the new one", v, s.size())
-	}
-	s.add("a", 6, 11)
-	if _, ok := s.get("a"); ok || s.size() != 4 {
-		t.Error("too large", s.size())
-	}
+	return bytes
 }
 
 // Any number of callers at a time, while the policy changes: none gets a list
 // with a tool that is hidden from it.
 func TestListerConcurrent(t *testing.T) {
 	r := newRack(t, 20)
-	l := newLister(&locked{rack: r}, 1<<14, 1<<12)
+	l := newLister(&locked{rack: r}, 1<<14)
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
 			hidden := fmt.Sprintf("tool%04d", i%5)
 			for range 50 {
 				list, err := l.list(context.Background(), caller(fmt.Sprint("c", i), hidden))
-				if err != nil || len(list.names) != 19 || slices.Contains(list.names, hidden) {
+				if err != nil || len(namesIn(list)) != 19 || slices.Contains(namesIn(list), hidden) {
 					t.Error(err, list)
 				}
 			}

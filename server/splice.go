@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,18 +20,18 @@ import (
 // written in the place of the word. A message without a place for that, or one
 // too many that waits for it, carries the list itself.
 
-// stand is a text that is written in the place of a word.
+// stand is a list that is written in the place of a word.
 type stand struct {
-	word []byte // a JSON string, as it stands in the message
-	text []byte // one JSON value without line breaks; shared, never changed
+	word []byte   // a JSON string, as it stands in the message
+	list [][]byte // content of a JSON array, without line breaks; shared, never changed
 }
 
 // newStand makes up a word that nobody can have put into a message before.
-func newStand(text []byte) stand {
-	return stand{word: []byte(`"list-` + rand.Text() + `"`), text: text}
+func newStand(list [][]byte) stand {
+	return stand{word: []byte(`"list-` + rand.Text() + `"`), list: list}
 }
 
-// writeTo writes message to w with the text in the place of the word. done is
+// writeTo writes message to w with the list in the place of the word. done is
 // false, and all is written as it is, when the message has no such word.
 func (s stand) writeTo(w io.Writer, message []byte) (n int, done bool, err error) {
 	before, after, found := bytes.Cut(message, s.word)
@@ -38,12 +39,17 @@ func (s stand) writeTo(w io.Writer, message []byte) (n int, done bool, err error
 		n, err = w.Write(message)
 		return n, false, err
 	}
-	for _, part := range [][]byte{before, {'['}, s.text, {']'}, after} {
+	for _, part := range slices.Concat([][]byte{before, {'['}}, s.list, [][]byte{{']'}, after}) {
 		if _, err := w.Write(part); err != nil {
 			return 0, true, err
 		}
 	}
 	return len(message), true, nil
+}
+
+// whole is the list as one JSON value.
+func (s stand) whole() []byte {
+	return slices.Concat([]byte{'['}, slices.Concat(s.list...), []byte{']'})
 }
 
 // listed is the answer to tools/list: that of the library, with the tools in

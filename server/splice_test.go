@@ -9,7 +9,7 @@ import (
 )
 
 func TestStand(t *testing.T) {
-	s := newStand([]byte(`{"a":1}`))
+	s := newStand([][]byte{[]byte(`{"a":`), []byte(`1}`)})
 	if other := newStand(nil); bytes.Equal(s.word, other.word) {
 		t.Error("two lists have one word")
 	}
@@ -31,7 +31,7 @@ func TestStand(t *testing.T) {
 func TestOutlet(t *testing.T) {
 	rec := httptest.NewRecorder()
 	o := &outlet{ResponseWriter: rec}
-	s := newStand([]byte(`1,2`))
+	s := newStand([][]byte{[]byte(`1,2`)})
 	if _, err := o.Write([]byte("before ")); err != nil || !o.expect(s) || o.expect(newStand(nil)) {
 		t.Error("one list at a time is expected", err)
 	}
@@ -59,7 +59,7 @@ func (b *broken) Write(p []byte) (int, error) {
 
 // A client that goes away in the middle of a list is an error of the write.
 func TestStandBroken(t *testing.T) {
-	s := newStand([]byte(`1`))
+	s := newStand([][]byte{[]byte(`1`)})
 	for after := range 5 {
 		if _, _, err := s.writeTo(&broken{after}, append([]byte("x"), s.word...)); err == nil {
 			t.Errorf("after %d writes: no error", after)

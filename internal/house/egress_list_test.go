@@ -81,6 +81,7 @@ var waysOut = map[string]struct {
 	"server Server.serveRoot .Write":                  {1, fixed},
 	"server ToolView.encode .Encode":                  {1, local},
 	"server keyOf .Write":                             {1, local},
+	"server runs .Write":                              {1, local},
 	"server outlet.Write .Write":                      {1, masked},
 	"server stand.writeTo .Write":                     {2, masked},
 	"server door.list .Msg":                           {1, ours},
