@@ -57,14 +57,7 @@ func install(t *testing.T, tools map[string]map[string]any, rules ...map[string]
 	for name, fields := range tools {
 		i.write(name, fields)
 	}
-	if err := resolver.WriteBuiltin(i.policy); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(i.policy, "policy_test")); err != nil {
-		t.Fatal(err)
-	}
-	i.file(filepath.Join(i.policy, "policy_test", "one_test.rego"), "package one_test\n\nimport rego.v2\n\ntest_one if true\n")
-	i.file(filepath.Join(i.policy, "rego", "access", "client.rego"), byClient)
+	plainPolicy(t, i.policy, byClient)
 	i.rules(rules...)
 	cfg, err := config.Load("", nil, map[string]any{
 		"runtime.isolation": "in-process", "catalog.dirs": []string{i.tools}, "policy.path": i.policy,
@@ -85,13 +78,27 @@ func install(t *testing.T, tools map[string]map[string]any, rules ...map[string]
 	return i
 }
 
-func (i *installation) file(path, text string) {
-	i.t.Helper()
+// plainPolicy writes the built-in policy into a folder, with one test in the
+// place of its own ones and one more module.
+func plainPolicy(t *testing.T, dir, module string) {
+	t.Helper()
+	if err := resolver.WriteBuiltin(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "policy_test")); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "policy_test", "one_test.rego"), "package one_test\n\nimport rego.v2\n\ntest_one if true\n")
+	writeFile(t, filepath.Join(dir, "rego", "access", "more.rego"), module)
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		i.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		i.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
@@ -106,7 +113,7 @@ func (i *installation) write(name string, fields map[string]any) {
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	i.file(filepath.Join(i.tools, name+".json"), string(raw))
+	writeFile(i.t, filepath.Join(i.tools, name+".json"), string(raw))
 }
 
 // rules puts rules of access into the settings of the policy.
@@ -125,7 +132,7 @@ func (i *installation) rules(rules ...map[string]any) {
 	if raw, err = json.Marshal(data); err != nil {
 		i.t.Fatal(err)
 	}
-	i.file(file, string(raw))
+	writeFile(i.t, file, string(raw))
 }
 
 // tell makes what was written count.
@@ -296,7 +303,7 @@ func TestListFollowsSecrets(t *testing.T) {
 	if has() {
 		t.Error("a tool without its secret is listed")
 	}
-	i.file(filepath.Join(i.home, "secrets.yaml"), "TEST_KEY: value\n")
+	writeFile(i.t, filepath.Join(i.home, "secrets.yaml"), "TEST_KEY: value\n")
 	settles(t, "the tool does not come", has)
 	if err := os.Remove(filepath.Join(i.home, "secrets.yaml")); err != nil {
 		t.Fatal(err)

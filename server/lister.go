@@ -31,8 +31,9 @@ const (
 	maxListCallers = 4096
 	maxListBytes   = 64 << 20
 	// hintsAge is how long hints are good for. Who sees what depends on nothing
-	// that moves by itself; the level of a tool may depend on the time of day.
-	hintsAge = time.Minute
+	// that moves by itself (a policy in which it did is refused), but the level
+	// of a tool may depend on the time of day.
+	hintsAge = 15 * time.Minute
 )
 
 // lister gives callers their lists. It decides nothing: who sees what is asked

@@ -36,6 +36,8 @@ const (
 	ratioCallers = 100
 	// ratioHome names the home of the child that serves for TestListRatio.
 	ratioHome = "TOOLWARRANT_LIST_SERVER"
+	// ratioPolicy tells it to tell callers apart.
+	ratioPolicy = "TOOLWARRANT_LIST_POLICY"
 )
 
 // ratioCatalog writes tools of the 88 known shapes in turns, of which every
@@ -73,6 +75,9 @@ func ratioCatalog(t *testing.T, file string) {
 		if i%50 == 0 {
 			d["sandboxOverrides"] = map[string]any{"networkMode": "allowlist", "hostsAllow": []string{fmt.Sprintf("h%d.example", i)}}
 		}
+		if i < 2*ratioCallers {
+			d["tags"] = []string{fmt.Sprintf("not-caller%d", i%ratioCallers)}
+		}
 		docs[i] = d
 	}
 	out, err := json.Marshal(docs)
@@ -84,6 +89,17 @@ func ratioCatalog(t *testing.T, file string) {
 	}
 }
 
+// byTag hides from each caller the tools that say so.
+const byTag = `package toolwarrant.access
+
+import rego.v2
+
+hidden contains {"id": "ratio-by-tag", "message": "no", "path": ""} if {
+	some tag in input.tool.tags
+	tag == concat("-", ["not", input.principal.clientId])
+}
+`
+
 // TestListServer is the other process of TestListRatio: the real server, and
 // beside it a handler that writes the same bytes from memory.
 func TestListServer(t *testing.T) {
@@ -92,7 +108,11 @@ func TestListServer(t *testing.T) {
 		t.Skip("it serves TestListRatio")
 	}
 	ctx := context.Background()
-	cfg, err := config.Load("", nil, map[string]any{"log.level": "error", "runtime.isolation": "in-process", "catalog.dirs": []string{filepath.Join(home, "tools")}})
+	keys := map[string]any{"log.level": "error", "runtime.isolation": "in-process", "catalog.dirs": []string{filepath.Join(home, "tools")}}
+	if policy := filepath.Join(home, "policy"); os.Getenv(ratioPolicy) != "" {
+		keys["policy.path"] = policy
+	}
+	cfg, err := config.Load("", nil, keys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +121,13 @@ func TestListServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close(ctx)
+	// Now: with a policy of its own, a start decides about each tool first.
+	if err := os.Rename(filepath.Join(home, "all.json"), filepath.Join(home, "tools", "all.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Catalog.Reload(ctx); err != nil {
+		t.Fatal(err)
+	}
 	var kept sync.Map // page -> bytes
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", New(Options{Caller: Governed(s)}).Handler())
@@ -131,19 +158,24 @@ type ratioServer struct {
 	url string
 }
 
-func startRatioServer(t *testing.T) ratioServer {
+func startRatioServer(t *testing.T, apart bool) ratioServer {
 	t.Helper()
 	home := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(home, "tools"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ratioCatalog(t, filepath.Join(home, "tools", "all.json"))
+	ratioCatalog(t, filepath.Join(home, "all.json"))
+	var more []string
+	if apart {
+		more = append(more, ratioPolicy+"=1")
+		plainPolicy(t, filepath.Join(home, "policy"), byTag)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "-test.run=^TestListServer$", "-test.v", "-test.timeout=30m")
-	cmd.Env = append(os.Environ(), ratioHome+"="+home)
+	cmd.Env = append(append(os.Environ(), ratioHome+"="+home), more...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -220,78 +252,85 @@ func listRequest(caller int, cursor string) string {
 
 // TestListRatio lists a catalog of 10,000 tools for 100 callers over HTTP: the
 // first time, and again beside a handler of the same server that writes the
-// same bytes from memory.
+// same bytes from memory. Once all see the same, once no two do.
 func TestListRatio(t *testing.T) {
 	if !*ratios {
 		t.Skip("go test ./server -run TestListRatio -v -ratios")
 	}
-	r := startRatioServer(t)
-	cursors, pages, bytes := []string{""}, [][]byte{}, 0
-	seen := 0
-	first := r.costs(func() {
-		for i := 0; i < len(cursors); i++ {
-			page := r.post("/mcp", "", listRequest(0, cursors[i]))
-			pages, bytes = append(pages, page), bytes+len(page)
-			var res struct {
-				Result struct {
-					Tools      []json.RawMessage
-					NextCursor string
+	for name, apart := range map[string]bool{"all see the same": false, "no two see the same": true} {
+		t.Run(name, func(t *testing.T) { listRatio(t, startRatioServer(t, apart), apart) })
+	}
+}
+
+func listRatio(t *testing.T, r ratioServer, apart bool) {
+	var requests [ratioCallers][]string
+	var sizes [ratioCallers][]int
+	bytes, pages := 0, 0
+	first := func(caller int) func() {
+		return func() {
+			seen := 0
+			for cursor, begun := "", false; !begun || cursor != ""; begun = true {
+				request := listRequest(caller, cursor)
+				page := r.post("/mcp", "", request)
+				requests[caller], sizes[caller] = append(requests[caller], request), append(sizes[caller], len(page))
+				if caller == 0 {
+					r.post("/keep", strconv.Itoa(pages), string(page))
+					bytes, pages = bytes+len(page), pages+1
+				}
+				var res struct {
+					Result struct {
+						Tools      []struct{ Name string }
+						NextCursor string
+					}
+				}
+				if err := json.Unmarshal(page, &res); err != nil {
+					t.Fatal(err)
+				}
+				seen += len(res.Result.Tools)
+				cursor = res.Result.NextCursor
+				hidden := fmt.Sprintf(`"tool%05d_`, caller)
+				if apart && strings.Contains(string(page), hidden) {
+					t.Fatalf("caller %d sees %s", caller, hidden)
 				}
 			}
-			if err := json.Unmarshal(page, &res); err != nil {
-				t.Fatal(err)
-			}
-			seen += len(res.Result.Tools)
-			if next := res.Result.NextCursor; next != "" {
-				cursors = append(cursors, next)
+			if seen < ratioTools-2 {
+				t.Fatalf("caller %d sees %d tools", caller, seen)
 			}
 		}
-	})
-	if seen < ratioTools {
-		t.Fatalf("%d tools are listed", seen)
 	}
-	for i, page := range pages {
-		r.post("/keep", strconv.Itoa(i), string(page))
-	}
-	list := func(caller int) func() {
-		return func() {
-			for i, c := range cursors {
-				if got := r.post("/mcp", "", listRequest(caller, c)); len(got) != len(pages[i]) {
-					t.Fatalf("caller %d, page %d: %d bytes, then %d", caller, i, len(pages[i]), len(got))
+	again := func() {
+		for caller := range ratioCallers {
+			for i, request := range requests[caller] {
+				if got := r.post("/mcp", "", request); len(got) != sizes[caller][i] {
+					t.Fatalf("caller %d, page %d: %d bytes, then %d", caller, i, sizes[caller][i], len(got))
 				}
 			}
 		}
 	}
 	same := func() {
-		for i, c := range cursors {
-			r.post("/same", strconv.Itoa(i), listRequest(0, c))
+		for range ratioCallers {
+			for i := range pages {
+				r.post("/same", strconv.Itoa(i), requests[0][i])
+			}
 		}
 	}
-	next := r.costs(list(1))
+	one, next := r.costs(first(0)), r.costs(first(1))
 	others := r.costs(func() {
 		for caller := 2; caller < ratioCallers; caller++ {
-			list(caller)()
+			first(caller)()
 		}
 	})
-	const rounds = 5
-	var again, cached []time.Duration
+	const rounds = 3
+	var repeated, cached []time.Duration
 	for range rounds {
-		again = append(again, r.costs(func() {
-			for caller := range ratioCallers {
-				list(caller)()
-			}
-		})/ratioCallers)
-		cached = append(cached, r.costs(func() {
-			for range ratioCallers {
-				same()
-			}
-		})/ratioCallers)
+		repeated = append(repeated, r.costs(again)/ratioCallers)
+		cached = append(cached, r.costs(same)/ratioCallers)
 	}
-	slices.Sort(again)
+	slices.Sort(repeated)
 	slices.Sort(cached)
-	a, c := again[rounds/2], cached[rounds/2]
+	a, c := repeated[rounds/2], cached[rounds/2]
 	_, rss := r.cpu()
 	t.Logf("%d tools in %d pages of %.2f MiB together: first list %v, of the next caller %v, of %d more %v each",
-		seen, len(pages), float64(bytes)/(1<<20), first, next, ratioCallers-2, others/(ratioCallers-2))
+		ratioTools, pages, float64(bytes)/(1<<20), one, next, ratioCallers-2, others/(ratioCallers-2))
 	t.Logf("ratio of a repeated list over its cached bytes: %.2f (%v, %v); memory at its highest %d MiB", float64(a)/float64(c), a, c, rss>>10)
 }

@@ -60,12 +60,17 @@ func (b *broken) Write(p []byte) (int, error) {
 // A client that goes away in the middle of a list is an error of the write.
 func TestStandBroken(t *testing.T) {
 	s := newStand([][]byte{[]byte(`1`)})
-	for after := range 5 {
-		if _, _, err := s.writeTo(&broken{after}, append([]byte("x"), s.word...)); err == nil {
+	large := newStand([][]byte{bytes.Repeat([]byte("1,"), 1<<20), []byte("1")})
+	for after := range 2 {
+		if _, _, err := large.writeTo(&broken{after}, append([]byte("x"), large.word...)); err == nil {
 			t.Errorf("after %d writes: no error", after)
 		}
 	}
-	l := &lineWriter{out: &broken{1}, open: map[string]struct{}{}}
+	var out bytes.Buffer // what is left of a broken one is not in the next
+	if _, _, err := s.writeTo(&out, append([]byte("x"), s.word...)); err != nil || out.String() != "x[1]" {
+		t.Errorf("%v: %.100s", err, out.String())
+	}
+	l := &lineWriter{out: &broken{0}, open: map[string]struct{}{}}
 	if !l.expect(s) {
 		t.Fatal("not expected")
 	}
