@@ -220,7 +220,7 @@ func TestListerErrors(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := l.list(gone, caller("c")); !errors.Is(err, fails) {
+	if _, _, _, err := l.build(gone, caller("c")); !errors.Is(err, fails) {
 		t.Errorf("a caller that is gone: %v", err)
 	}
 	l.building <- struct{}{}
