@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
@@ -103,6 +104,32 @@ func (s *Service) Visible(ctx context.Context, p decision.Principal) ([]*catalog
 	return visible, nil
 }
 
+// secretsEvery is how soon a list takes notice of a secret that came or went.
+const secretsEvery = time.Second
+
+// revisions remembers the revision of all lists.
+type revisions struct {
+	mu                    sync.Mutex
+	policy, content, last string
+	asked                 time.Time
+}
+
+// ListRevision names what the lists of all callers depend on beside who asks:
+// the policy in force, the tools and their state, and which of them lack a
+// secret. It changes at once with the first two, and within secretsEvery with
+// the last. It is cheap.
+func (s *Service) ListRevision() string {
+	policy, content := s.Policy.Revision(), s.Catalog.Content()
+	r := &s.revisions
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); r.policy != policy || r.content != content || now.Sub(r.asked) >= secretsEvery {
+		r.policy, r.content, r.asked = policy, content, now
+		r.last = policy + "/" + content + "/" + s.Catalog.Revision()
+	}
+	return r.last
+}
+
 // catalogOptions derive the catalog's options from the configuration. What a
 // tool lacks is looked up at the time of asking, so that a secret that
 // appears makes its tool active without a restart.
@@ -112,11 +139,11 @@ func (s *Service) catalogOptions(secrets *secret.Resolver) catalog.Options {
 		Home: s.Home, Dirs: c.Dirs, Preset: c.Preset,
 		Include: catalog.Rules(c.Include), Exclude: catalog.Rules(c.Exclude),
 		Missing: func(t *catalog.Tool) []string {
-			d, err := s.Decide(context.Background(), t, decision.Principal{Subject: "system", Method: "none"}, decision.OriginList, nil)
+			o, err := s.Outlook(context.Background(), t, decision.Principal{Subject: "system", Method: "none"})
 			if err != nil {
 				return nil // the policy's own answer to a call says why
 			}
-			_, _, missing, err := secrets.Resolve(t.Spec.StaticVariables, d.EffectivePolicy.Env)
+			_, _, missing, err := secrets.Resolve(t.Spec.StaticVariables, o.EffectivePolicy.Env)
 			if err != nil {
 				return t.Spec.Placeholders()
 			}
