@@ -17,7 +17,8 @@ func (s *Service) Health() error {
 }
 
 // Started puts on record that this process serves, and under which policies.
-// From here on checkpoints are made, where the configuration asks for them.
+// From here on checkpoints are made, where the configuration asks for them, and
+// lists are kept warm.
 func (s *Service) Started(ctx context.Context, version string) error {
 	if err := s.notarize(); err != nil {
 		return err
@@ -32,6 +33,7 @@ func (s *Service) Started(ctx context.Context, version string) error {
 			}
 		}
 	}
+	go s.keepWarm(s.background)
 	return s.enterShadow(ctx)
 }
 

@@ -79,17 +79,9 @@ func (s *Service) Outlook(ctx context.Context, t *catalog.Tool, p decision.Princ
 // Visible lists the tools that p may see and call now, by name: active,
 // exposed, and not hidden by the policy.
 func (s *Service) Visible(ctx context.Context, p decision.Principal) ([]*catalog.Tool, error) {
-	all, err := s.Catalog.List(ctx)
+	served, asked, err := s.served(ctx)
 	if err != nil {
 		return nil, err
-	}
-	var served []*catalog.Tool
-	var asked []resolver.Tool
-	for _, t := range all {
-		if ok, _ := s.exposed(t); ok {
-			served = append(served, t)
-			asked = append(asked, policyTool(t))
-		}
 	}
 	seen, err := s.Policy.Visible(ctx, p, asked)
 	if err != nil {
@@ -102,6 +94,19 @@ func (s *Service) Visible(ctx context.Context, p decision.Principal) ([]*catalog
 		}
 	}
 	return visible, nil
+}
+
+// served gives the tools that are active and exposed, by name, and each as the
+// policy sees it.
+func (s *Service) served(ctx context.Context) (served []*catalog.Tool, asked []resolver.Tool, err error) {
+	all, err := s.Catalog.List(ctx)
+	for _, t := range all {
+		if ok, _ := s.exposed(t); ok {
+			served = append(served, t)
+			asked = append(asked, policyTool(t))
+		}
+	}
+	return served, asked, err
 }
 
 // secretsEvery is how soon a list takes notice of a secret that came or went.
