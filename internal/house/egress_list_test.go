@@ -102,4 +102,5 @@ var waysOut = map[string]struct {
 	"service notary.append .Write":                    {1, ours},
 	"service notary.note .Msg":                        {1, ours},
 	"service Service.sweep .Msg":                      {2, ours},
+	"service Service.warm .Msg":                       {1, ours},
 }
