@@ -24,6 +24,8 @@ type intrinsics struct {
 	jsonParse   callee
 	arrayValues callee
 	source      callee // Function.prototype.toString
+	hasOwn      callee // Object.prototype.hasOwnProperty, where there is a console
+	visitKeys   callee // lib/keys.js, once a line shows an object
 	hidden      *secrets
 }
 
