@@ -30,6 +30,7 @@ type meter struct {
 	depth   int
 	strict  int  // elements of classes around, in which this is no global object
 	global  bool // the global object may be used as a value
+	dates   bool // a text may be read as a date
 	held    int  // places where a collection makes an iterator that the program can hold
 	failure *worker.Failure
 	bare    bool // no charges are inserted

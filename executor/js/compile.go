@@ -115,6 +115,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		text += parsed.Text + "asyncIterator" // the names that the rewritten code uses
 	}
 	p := &program{name: name, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
+	p.needs.readsDates = meter.dates
 	for _, n := range errorKinds {
 		if !meter.values[n] {
 			delete(p.needs.words, n)

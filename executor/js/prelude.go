@@ -67,7 +67,7 @@ type needs struct {
 	regexp, missing, promises, parse, apply, locale bool
 	iterators, weak, collate, buffers               bool
 	from, typed, asyncIterator, entries             bool
-	bigints, dates, casing                          bool
+	bigints, dates, casing, readsDates, oldDates    bool
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
 	global                                          bool     // the global object may be used as a value
@@ -152,6 +152,7 @@ func needsOf(source string, global, held bool) needs {
 		entries:       names("fromEntries"),
 		bigints:       names("BigInt", "Big64") || bigLiteral.MatchString(source),
 		dates:         names("Date"),
+		oldDates:      names("getYear", "setYear", "toGMTString"),
 		casing:        names("toLocaleLower", "toLocaleUpper"),
 		typed:         names("8Array", "16Array", "32Array", "64Array"),
 		asyncIterator: names("asyncIterator", "fromAsync"),
