@@ -35,6 +35,9 @@ type meter struct {
 	failure *worker.Failure
 	bare    bool // no charges are inserted
 
+	bigints   bool     // there may be BigInts
+	operators []string // functions that stand for operators
+
 	values   map[string]bool   // errors that are used as values, or may be replaced
 	patterns map[string]string // expanded regular expressions, with what the author wrote
 	textual  bool              // some need methods of text of their own

@@ -52,6 +52,7 @@ func (m *meter) expr(e ast.Expression) {
 	case *ast.AssignExpression:
 		m.expr(e.Left)
 		m.expr(e.Right)
+		m.assignment(e)
 	case *ast.Binding:
 		m.expr(e.Target)
 		m.expr(e.Initializer)
@@ -60,6 +61,7 @@ func (m *meter) expr(e ast.Expression) {
 		if e.Operator != token.INSTANCEOF || !names(e.Right, "Date") {
 			m.expr(e.Right)
 		}
+		m.binary(e)
 	case *ast.ConditionalExpression:
 		m.expr(e.Test)
 		m.expr(e.Consequent)

@@ -42,6 +42,15 @@ func (s *session) corrections() {
 			return s.vm.ToValue(math.NaN())
 		}))
 	}
+	if n.powers {
+		math := s.member(s.vm.GlobalObject(), "Math")
+		fn := s.function("pow", func(call goja.FunctionCall) goja.Value {
+			x, y := call.Argument(0).ToNumber(), call.Argument(1).ToNumber()
+			return s.vm.ToValue(power(x.ToFloat(), y.ToFloat()))
+		})
+		_ = fn.DefineDataProperty("length", s.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		_ = math.DefineDataProperty("pow", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 	if n.casing {
 		s.installCasing()
 	}

@@ -68,6 +68,7 @@ type needs struct {
 	iterators, weak, collate, buffers               bool
 	from, typed, asyncIterator, entries             bool
 	bigints, dates, casing, readsDates, oldDates    bool
+	powers                                          bool     // Math.pow
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
 	global                                          bool     // the global object may be used as a value
@@ -105,6 +106,11 @@ var escape = regexp.MustCompile(`\\u(?:00|\{0*)([0-9a-fA-F]{2})\}?`)
 
 // bigLiteral is a number with an n at its end.
 var bigLiteral = regexp.MustCompile(`\b(?:0[xX][0-9a-fA-F_]+|0[bBoO][0-7_]+|[0-9][0-9_]*)n\b`)
+
+// namesBigInts reports whether a program may have BigInts.
+func namesBigInts(source string) bool {
+	return strings.Contains(source, "BigInt") || strings.Contains(source, "Big64") || bigLiteral.MatchString(source)
+}
 
 // wordsOf are the watched names that stand anywhere in the text, comments and
 // strings included.
@@ -150,8 +156,9 @@ func needsOf(source string, global, held bool) needs {
 
 		from:          names("from") && names("Array"),
 		entries:       names("fromEntries"),
-		bigints:       names("BigInt", "Big64") || bigLiteral.MatchString(source),
+		bigints:       namesBigInts(source),
 		dates:         names("Date"),
+		powers:        names("pow") && names("Math"),
 		oldDates:      names("getYear", "setYear", "toGMTString"),
 		casing:        names("toLocaleLower", "toLocaleUpper"),
 		typed:         names("8Array", "16Array", "32Array", "64Array"),
