@@ -36,6 +36,7 @@ type meter struct {
 	bare    bool // no charges are inserted
 
 	bigints   bool     // there may be BigInts
+	shows     bool     // a regular expression may be shown
 	operators []string // functions that stand for operators
 
 	values   map[string]bool   // errors that are used as values, or may be replaced

@@ -44,6 +44,7 @@ var (
 	libWeak     = library("weak.js")
 	libEntries  = library("entries.js")
 	libPromises = library("promises.js")
+	libAny      = library("any.js")
 	libClone    = library("clone.js")
 	libHas      = library("has.js")
 )
@@ -68,7 +69,7 @@ type needs struct {
 	iterators, weak, collate, buffers               bool
 	from, typed, asyncIterator, entries             bool
 	bigints, dates, casing, readsDates, oldDates    bool
-	powers                                          bool     // Math.pow
+	powers, any                                     bool     // Math.pow, Promise.any
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
 	global                                          bool     // the global object may be used as a value
@@ -158,6 +159,7 @@ func needsOf(source string, global, held bool) needs {
 		entries:       names("fromEntries"),
 		bigints:       namesBigInts(source),
 		dates:         names("Date"),
+		any:           names(".any", "any\"", "any'", "any`") && names("Promise"),
 		powers:        names("pow") && names("Math"),
 		oldDates:      names("getYear", "setYear", "toGMTString"),
 		casing:        names("toLocaleLower", "toLocaleUpper"),
@@ -269,6 +271,9 @@ func (s *session) prelude() {
 	if s.prog.needs.buffers {
 		s.installTransfer()
 	}
+	if s.prog.needs.any {
+		_ = s.ctor("Promise").DefineDataProperty("any", s.load(libAny()), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 	if s.prog.needs.promises {
 		s.promises()
 	}
@@ -339,5 +344,12 @@ func (s *session) structuredClone() goja.Value {
 		}
 		_ = obj.DefineDataProperty("name", s.vm.ToValue("DataCloneError"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		panic(obj)
+	}), s.function("detach", func(call goja.FunctionCall) goja.Value {
+		// With a second argument that is true, it only tells.
+		buf, ok := arrayBuffer(call.Argument(0))
+		if ok && !call.Argument(1).ToBoolean() {
+			return s.vm.ToValue(buf.Detach())
+		}
+		return s.vm.ToValue(ok && buf.Detached())
 	}))
 }
