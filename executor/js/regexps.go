@@ -114,7 +114,23 @@ func (s *session) regexps() {
 			return s.vm.ToValue(out)
 		}),
 		author, authorFlags, namesCase,
-		s.function("indices", s.matchIndices))
+		s.function("indices", s.matchIndices),
+		s.vm.ToValue(s.vm.NewArray(keptNames(s.prog.source)...)),
+		s.function("notKept", func(call goja.FunctionCall) goja.Value {
+			return s.vm.ToValue(script.LastMatchAdvice(call.Argument(0).String()))
+		}))
+}
+
+// keptNames are the members of RegExp that keep the last match, as far as a
+// program may ask for them: reading one is an error there.
+func keptNames(source string) (out []any) {
+	all := strings.Contains(source, "RegExp[") || strings.Contains(source, "constructor[") || strings.Contains(source, "Reflect")
+	for _, n := range script.LastMatch {
+		if all || strings.Contains(source, n) && n != "$'" && n != "$`" || strings.Contains(source, `"`+n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 var libRegexpView = library("regexpview.js")

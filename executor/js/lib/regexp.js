@@ -2,7 +2,7 @@
 // one that the engine gets in another form than the author wrote. The patterns
 // of both are expanded or refused, never silently read as something else; the
 // flags d and v, which the engine lacks, are put on top.
-(function (global, expand, author, authorFlags, namesCase, indices) {
+(function (global, expand, author, authorFlags, namesCase, indices, lastMatch, notKept) {
   "use strict";
   const defineProperty = Object.defineProperty;
   const define = (obj, key, value) =>
@@ -168,6 +168,10 @@
     if (!isRegExp(this)) throw new TypeError("RegExp.prototype.compile called on something that is no regular expression");
     throw new SyntaxError("RegExp.prototype.compile is not supported; make a new expression");
   });
+  for (let i = 0; i < lastMatch.length; i++) {
+    const name = lastMatch[i], fail = () => { throw new TypeError(notKept(name)); };
+    defineProperty(Guarded, name, { get: fail, set: fail, enumerable: false, configurable: true });
+  }
   define(Guarded, "escape", function escape(text) {
     if (typeof text !== "string") throw new TypeError("RegExp.escape needs a string");
     let out = "";
