@@ -53,6 +53,7 @@ func (p *pattern) structure(text string) string {
 	t.references(root, nil, false)
 	t.lookarounds(root)
 	root = t.repetitions(root)
+	t.halves()
 	t.boundaries(root)
 	t.exclusions(root)
 	if p.problem != "" || !t.changed {
@@ -75,6 +76,7 @@ type rxTree struct {
 	root    *rxNode
 	negated []*rxNode // classes
 	bounds  []*rxNode // \b and \B
+	wide    []*rxNode // characters that are, or hold, half of a surrogate pair
 	grown   int       // bytes that were written out twice
 }
 
@@ -166,6 +168,8 @@ func (t *rxTree) term(depth int) *rxNode {
 		n := t.leaf(rxAtom, classEnd(t.src, t.pos)-t.pos)
 		if strings.HasPrefix(n.raw, "[^") {
 			t.negated = append(t.negated, n)
+		} else if len(n.raw) == 8 && halfEscape(n.raw[1:]) {
+			t.wide = append(t.wide, n)
 		}
 		return n
 	case '^', '$':
@@ -188,8 +192,12 @@ func (t *rxTree) term(depth int) *rxNode {
 	case '\\':
 		return t.escape()
 	}
-	_, n := utf8.DecodeRuneInString(t.src[t.pos:])
-	return t.leaf(rxAtom, n)
+	r, n := utf8.DecodeRuneInString(t.src[t.pos:])
+	out := t.leaf(rxAtom, n)
+	if r > 0xFFFF && !t.p.unicode {
+		t.wide = append(t.wide, out)
+	}
+	return out
 }
 
 func (t *rxTree) escape() *rxNode {
@@ -240,14 +248,27 @@ func (t *rxTree) escape() *rxNode {
 				size = used
 			}
 		}
-		return t.leaf(rxAtom, size)
+		out := t.leaf(rxAtom, size)
+		if size == 6 && halfEscape(out.raw) {
+			t.wide = append(t.wide, out)
+		}
+		return out
 	case c == 'u' && t.p.unicode && strings.HasPrefix(rest, "u{"):
 		return t.leaf(rxAtom, 2+strings.IndexByte(rest, '}'))
 	case c == 'c' && len(rest) > 1:
 		return t.leaf(rxAtom, 3)
 	}
-	_, n := utf8.DecodeRuneInString(rest)
-	return t.leaf(rxAtom, 1+n)
+	r, n := utf8.DecodeRuneInString(rest)
+	out := t.leaf(rxAtom, 1+n)
+	if r > 0xFFFF && !t.p.unicode {
+		t.wide = append(t.wide, out)
+	}
+	return out
+}
+
+// halfEscape says that s begins with half of a surrogate pair, by its number.
+func halfEscape(s string) bool {
+	return strings.HasPrefix(s, `\u`) && hexDigits(s[2:], 4) && s[2]|0x20 == 'd' && s[3] >= '8'
 }
 
 func octalDigits(s string) int {
