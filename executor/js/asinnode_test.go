@@ -108,3 +108,13 @@ func TestLastMatchIsNotKept(t *testing.T) {
 		}
 	}
 }
+
+// TestMemberOfNothing holds that the message for a member of null does not say
+// that the value was undefined.
+func TestMemberOfNothing(t *testing.T) {
+	for _, body := range []string{`null.foo`, `const x = null; x.foo.bar`, `undefined.foo()`, `null["foo"]`, `const x = undefined; return x.foo`} {
+		if got, want := outcome(run(t, body, `{}`)), "JS_ERROR/TypeError: Cannot read properties of undefined or null (reading 'foo')"; got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}
