@@ -47,28 +47,60 @@ func (m *meter) binary(e *ast.BinaryExpression) {
 func (m *meter) assignment(e *ast.AssignExpression) {
 	switch e.Operator {
 	case token.EXPONENT:
-		var now ast.Expression
-		switch left := e.Left.(type) {
-		case *ast.Identifier:
-			again := *left
-			now = &again
-		case *ast.DotExpression:
-			again := *left
-			switch base := left.Left.(type) {
-			case *ast.Identifier:
-				copied := *base
-				again.Left, now = &copied, &again
-			case *ast.ThisExpression:
-				copied := *base
-				again.Left, now = &copied, &again
-			}
-		}
+		now := again(e.Left)
 		if now != nil {
 			e.Operator, e.Right = token.ASSIGN, m.use(powerName, e.Left.Idx0(), now, e.Right)
 		}
 	case token.SHIFT_LEFT, token.SHIFT_RIGHT:
 		m.shift(e.Operator, &e.Right)
 	}
+}
+
+// again copies a target whose second evaluation nothing can notice, or is nil.
+func again(target ast.Expression) ast.Expression {
+	switch e := target.(type) {
+	case *ast.Identifier:
+		out := *e
+		return &out
+	case *ast.ThisExpression:
+		out := *e
+		return &out
+	case *ast.DotExpression:
+		out := *e
+		if out.Left = base(e.Left); out.Left != nil {
+			return &out
+		}
+	case *ast.PrivateDotExpression:
+		out := *e
+		if out.Left = base(e.Left); out.Left != nil {
+			return &out
+		}
+	case *ast.BracketExpression:
+		out := *e
+		switch key := e.Member.(type) {
+		case *ast.NumberLiteral:
+			copied := *key
+			out.Member = &copied
+		case *ast.StringLiteral:
+			copied := *key
+			out.Member = &copied
+		default:
+			return nil
+		}
+		if out.Left = base(e.Left); out.Left != nil {
+			return &out
+		}
+	}
+	return nil
+}
+
+// base copies what a member is of: a name, or this.
+func base(e ast.Expression) ast.Expression {
+	switch e.(type) {
+	case *ast.Identifier, *ast.ThisExpression:
+		return again(e)
+	}
+	return nil
 }
 
 // shift checks the count where it may be a BigInt.

@@ -42,6 +42,7 @@ func TestOperators(t *testing.T) {
 			`["9","1","NaN","1","9","2","5e-324","NaN","NaN"]`},
 		{`const o = { x: 3, get y() { return 2 }, set y(v) { this.z = v } }; let a = 5; a **= 3; o.x **= 4; o.y **= 3; const q = [2]; q[0] **= 5; class A { #p = 3; f() { this.#p **= 2; return this.#p } static { this.s = 2; this.s **= 3 } } return [a, o.x, o.z, q, new A().f(), A.s]`,
 			`[125,81,8,[32],9,8]`},
+		{`const q = [557], o = { "a b": 557 }; class A { #p = 557; f() { this.#p **= 49; return this.#p } } q[0] **= 49; o["a b"] **= 49; return [q[0], o["a b"], new A().f()]`, `[3.522934458279748e+134,3.522934458279748e+134,3.522934458279748e+134]`},
 		{`let n = 0; const f = () => { n++; return o }, o = { x: 2 }; f().x **= 2; return [n, o.x]`, `[1,4]`},
 		{`const c = 2; try { c **= 2 } catch (e) { return [c, e.name] }`, `[2,"TypeError"]`},
 		{`const seen = []; const v = (k) => ({ valueOf() { seen.push(k); return 2 } }); return [v("a") ** v("b"), seen]`, `[4,["a","b"]]`},
