@@ -11,6 +11,8 @@ func TestBuiltinsAsInNode(t *testing.T) {
 			`["All promises were rejected",0]`},
 		{`return await Promise.any([Promise.reject(1), 5, new Promise(r => setTimeout(r, 1))])`,
 			`5`},
+		{`const { any } = Promise; return await any.call(Promise, []).catch(e => e.message)`,
+			`"All promises were rejected"`},
 		{`return await Promise.any(5).catch(e => e.name)`,
 			`"TypeError"`},
 		{`try { Promise.any.call(5, []) } catch (e) { return e.name }`,

@@ -56,6 +56,8 @@ var escape = regexp.MustCompile(`\\u(?:00|\{0*)([0-9a-fA-F]{2})\}?`)
 // bigLiteral is a number with an n at its end.
 var bigLiteral = regexp.MustCompile(`\b(?:0[xX][0-9a-fA-F_]+|0[bBoO][0-7_]+|[0-9][0-9_]*)n\b`)
 
+var anyWord = regexp.MustCompile(`\bany\b`)
+
 // namesBigInts reports whether a program may have BigInts.
 func namesBigInts(source string) bool {
 	return strings.Contains(source, "BigInt") || strings.Contains(source, "Big64") || bigLiteral.MatchString(source)
@@ -107,7 +109,7 @@ func needsOf(source string, global, held bool) needs {
 		entries:       names("fromEntries"),
 		bigints:       namesBigInts(source),
 		dates:         names("Date"),
-		any:           names(".any", "any\"", "any'", "any`") && names("Promise"),
+		any:           names("any") && names("Promise") && anyWord.MatchString(source),
 		powers:        names("pow") && names("Math"),
 		oldDates:      names("getYear", "setYear", "toGMTString"),
 		casing:        names("toLocaleLower", "toLocaleUpper"),
