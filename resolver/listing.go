@@ -81,6 +81,28 @@ func (r *Resolver) Visible(ctx context.Context, p decision.Principal, tools []To
 	return slices.Clone(seen), nil
 }
 
+// Warm asks ahead of the first list what any list has to know of tools: what
+// the layers make of each, and what it shows. It stops where ctx ends or
+// another policy comes into force, and gives how many it asked about. What cannot
+// be answered is left to a list, which says why.
+func (r *Resolver) Warm(ctx context.Context, p decision.Principal, tools []Tool) (asked int) {
+	e := r.active.Load()
+	for _, tool := range tools {
+		if ctx.Err() != nil || r.active.Load() != e {
+			return asked
+		}
+		if tool.Spec == nil {
+			continue
+		}
+		s := &subject{tool: tool, principal: p, chain: e.keyFor(tool.Spec, p)}
+		if seen, err := e.sees(ctx, s); err == nil && seen {
+			_, _ = e.look(ctx, s)
+		}
+		asked++
+	}
+	return asked
+}
+
 func (e *engine) seesAll(ctx context.Context, p decision.Principal, tools []Tool) ([]bool, error) {
 	out := make([]bool, len(tools))
 	for i, tool := range tools {
@@ -184,13 +206,16 @@ func (r *Resolver) Outlook(ctx context.Context, p decision.Principal, tool Tool)
 	if tool.Spec == nil {
 		return Outlook{}, fault.New(fault.Internal, "no-spec", "a decision was asked for without a spec")
 	}
-	s := &subject{tool: tool, principal: p, chain: e.keyFor(tool.Spec, p)}
+	return e.look(ctx, &subject{tool: tool, principal: p, chain: e.keyFor(tool.Spec, p)})
+}
+
+func (e *engine) look(ctx context.Context, s *subject) (Outlook, error) {
 	st, err := e.standing(ctx, s)
 	if err != nil {
 		return Outlook{}, err
 	}
 	if st.rejected {
-		_, err := e.planFor(ctx, tool, p)
+		_, err := e.planFor(ctx, s.tool, s.principal)
 		return Outlook{}, err
 	}
 	return e.outlooks.answer(s, e.operator.BasePath, func(more ...rego.EvalOption) (Outlook, error) {

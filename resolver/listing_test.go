@@ -115,3 +115,49 @@ func TestListFollowsWhatChanges(t *testing.T) {
 	expect("another policy, guests", "guests", tools, true, false, true)
 	expect("guests, again", "guests", tools, true, false, true)
 }
+
+// After Warm a list of the same tools has nothing left to ask, whoever asks.
+func TestWarm(t *testing.T) {
+	r := newResolver(t, Options{})
+	tools := make([]Tool, 20)
+	for i := range tools {
+		fields := overrides(map[string]any{"networkMode": "allowlist", "hostsAllow": []string{fmt.Sprintf("h%d.example", i)}})
+		fields["name"] = fmt.Sprintf("tool%d", i)
+		tools[i] = Tool{Spec: doc(t, fields), Source: "user"}
+	}
+	tools = append(tools, Tool{}, Tool{Spec: doc(t, overrides(map[string]any{"networkMode": "open"})), Source: "user"})
+	r.Warm(context.Background(), decision.Principal{Subject: "system"}, tools)
+	e := r.active.Load()
+	asked := func() [3]int64 {
+		return [3]int64{e.standings.tries.Load(), e.seen.tries.Load(), e.outlooks.tries.Load()}
+	}
+	before := asked()
+	if before[0] == 0 || before[1] == 0 || before[2] == 0 {
+		t.Fatalf("nothing was asked ahead: %v", before)
+	}
+	for _, who := range []string{"ann", "bob"} {
+		p := decision.Principal{Subject: who, Groups: []string{"staff"}}
+		seen, err := r.Visible(context.Background(), p, tools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, tool := range tools[:20] {
+			if !seen[i] {
+				t.Errorf("tool%d is not visible", i)
+			}
+			if _, err := r.Outlook(context.Background(), p, tool); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if after := asked(); after != before {
+		t.Errorf("evaluations before the lists %v, after them %v", before, after)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	fresh := newResolver(t, Options{})
+	fresh.Warm(ended, decision.Principal{}, tools)
+	if n := fresh.active.Load().standings.tries.Load(); n != 0 {
+		t.Errorf("%d evaluations for nobody", n)
+	}
+}

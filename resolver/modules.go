@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -32,6 +33,8 @@ type program struct {
 
 	// listReads is what the queries of a list could read of a tool.
 	listReads reads
+	// steady are the documents that are the same for each call of a tool.
+	steady *steady
 
 	rules map[string]Rule // METADATA label id -> rule
 	said  map[string]Rule // an id that a rule or a setting gives, without METADATA of its own
@@ -145,6 +148,7 @@ func compile(ctx context.Context, s *source) (*program, error) {
 		}
 		p.because = &q
 	}
+	p.steady = steadyOf(p.compiler)
 	p.index()
 	p.indexSaid(modules, s.data)
 	return p, nil
@@ -246,10 +250,15 @@ func visibleIsPure(name string, c *ast.Compiler) error {
 
 // reachable gives every rule that the evaluation of some rules could enter.
 func reachable(c *ast.Compiler, names ...string) []*ast.Rule {
-	var queue, out []*ast.Rule
+	var roots []*ast.Rule
 	for _, name := range names {
-		queue = append(queue, c.GetRules(ast.MustParseRef(name))...)
+		roots = append(roots, c.GetRules(ast.MustParseRef(name))...)
 	}
+	return reachableFrom(c, roots)
+}
+
+func reachableFrom(c *ast.Compiler, roots []*ast.Rule) (out []*ast.Rule) {
+	queue := slices.Clone(roots)
 	for seen := map[*ast.Rule]bool{}; len(queue) > 0; {
 		rule := queue[0]
 		queue = queue[1:]

@@ -152,23 +152,32 @@ func TestNaivePolicyDecidesTheSame(t *testing.T) {
 			}}).active.Load()
 			plain, rnd := naive(t, e), rand.New(rand.NewPCG(7, 8))
 			for range shortened(*inputs) {
-				sameDecision(t, e, plain, anyRequest(t, rnd))
+				sameDecision(t, e, plain, anyRequest(t, rnd), rnd)
 			}
 			for _, req := range knownTools(t) {
-				sameDecision(t, e, plain, req)
+				sameDecision(t, e, plain, req, rnd)
 			}
 		})
 	}
 }
 
-func sameDecision(t *testing.T, e *engine, plain rego.PreparedEvalQuery, req Request) {
+// sameDecision asks about a call, and about another one of the same tool, which
+// may rest on what was found for the first.
+func sameDecision(t *testing.T, e *engine, plain rego.PreparedEvalQuery, req Request, rnd *rand.Rand) {
+	t.Helper()
+	m := &memo{of: e.program.steady}
+	sameAnswer(t, e, plain, req, m)
+	sameAnswer(t, e, plain, callOf(rnd, req), m)
+}
+
+func sameAnswer(t *testing.T, e *engine, plain rego.PreparedEvalQuery, req Request, m *memo) {
 	t.Helper()
 	input := question(t, e, req)
 	want, err := e.eval(context.Background(), plain, input)
 	if err != nil {
 		t.Fatalf("%s: naive: %v", req.Tool.Spec.Canonical(), err)
 	}
-	got, err := e.eval(context.Background(), e.program.decision, input)
+	got, err := e.evalPlanned(context.Background(), e.program.decision, input, m)
 	if err != nil {
 		t.Fatalf("%s: %v", req.Tool.Spec.Canonical(), err)
 	}

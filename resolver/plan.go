@@ -33,6 +33,7 @@ type plan struct {
 	level    string // of the layers alone; "" where the policy does not say
 	ceiling  bool   // a layer of the chain states a constraint on the level
 	rejected *Rejection
+	memo     *memo // what its decisions need not compute again
 }
 
 // planFor gives the plan of a tool for a principal, made once per content.
@@ -59,7 +60,7 @@ func (e *engine) planFor(ctx context.Context, tool Tool, p decision.Principal) (
 }
 
 func (e *engine) makePlan(ctx context.Context, tool Tool, key planKey) (*plan, error) {
-	pl := &plan{digest: key.digest, tool: toolTerm(tool, key.digest, e.operator.BasePath)}
+	pl := &plan{digest: key.digest, tool: toolTerm(tool, key.digest, e.operator.BasePath), memo: &memo{of: e.program.steady}}
 	var violations []violation
 	var err error
 	if pl.fold, err = e.fold(ctx, key.chain); err != nil {
@@ -86,7 +87,7 @@ func (e *engine) judge(ctx context.Context, pl *plan, s *spec.Spec, chain chainK
 	var signals []decision.Signal
 	var violations []violation
 	var err error
-	if pl.folded, pl.level, signals, violations, err = e.layered(ctx, pl.tool, pl.fold, more...); err != nil {
+	if pl.folded, pl.level, signals, violations, err = e.layered(ctx, pl, more...); err != nil {
 		return nil, err
 	}
 	pl.ceiling = e.layers.ceiling(pl.fold.chain)
@@ -104,14 +105,15 @@ func (e *engine) judge(ctx context.Context, pl *plan, s *spec.Spec, chain chainK
 	return violations, nil
 }
 
-// layered folds a tool into its layers, and says what level that comes to.
-func (e *engine) layered(ctx context.Context, tool *ast.Term, f *folded, more ...rego.EvalOption) (p decision.EffectivePolicy, level string, signals []decision.Signal, v []violation, err error) {
+// layered folds the tool of a plan into its layers, and says what level that
+// comes to.
+func (e *engine) layered(ctx context.Context, pl *plan, more ...rego.EvalOption) (p decision.EffectivePolicy, level string, signals []decision.Signal, v []violation, err error) {
 	input := ast.NewObject(
-		[2]*ast.Term{ast.InternedTerm("tool"), tool},
-		[2]*ast.Term{ast.InternedTerm("layers"), f.layers},
-		[2]*ast.Term{ast.InternedTerm("folded"), f.term},
+		[2]*ast.Term{ast.InternedTerm("tool"), pl.tool},
+		[2]*ast.Term{ast.InternedTerm("layers"), pl.fold.layers},
+		[2]*ast.Term{ast.InternedTerm("folded"), pl.fold.term},
 	)
-	t, err := e.eval(ctx, e.program.plan, input, more...)
+	t, err := e.evalPlanned(ctx, e.program.plan, input, pl.memo, more...)
 	if err != nil {
 		return p, "", nil, nil, err
 	}
@@ -141,7 +143,7 @@ func (e *engine) widened(ctx context.Context, pl *plan, key chainKey, more ...re
 	if err != nil {
 		return nil, err
 	}
-	allowed, _, _, _, err := e.layered(ctx, pl.tool, without, more...)
+	allowed, _, _, _, err := e.layered(ctx, &plan{tool: pl.tool, fold: without}, more...)
 	if err != nil {
 		return nil, err
 	}

@@ -225,7 +225,7 @@ func (e *engine) decide(ctx context.Context, pl *plan, req Request, more ...rego
 	if err != nil {
 		return nil, err
 	}
-	result, err := e.eval(ctx, e.program.decision, input, more...)
+	result, err := e.evalPlanned(ctx, e.program.decision, input, pl.memo, more...)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (e *engine) try(ctx context.Context, pl *plan, s *spec.Spec) (trial, error)
 	t := trial{plan: &plan{digest: pl.digest, fold: pl.fold, chain: pl.chain, ceiling: pl.ceiling}}
 	t.plan.tool = replaced(pl.tool, overridesTerm(s.Overrides, e.operator.BasePath), hitlTerm(s.HumanInTheLoop))
 	var err error
-	t.plan.folded, t.plan.level, t.signals, t.violations, err = e.layered(ctx, t.plan.tool, pl.fold)
+	t.plan.folded, t.plan.level, t.signals, t.violations, err = e.layered(ctx, t.plan)
 	return t, err
 }
 

@@ -15,9 +15,8 @@ type Caller interface {
 	// Call runs one governed call to its end, or as far as it gets before a
 	// human has to answer. It must return when ctx ends.
 	Call(ctx context.Context, c CallRequest) CallResult
-	// Tools lists what this principal may see, in a deterministic order, with
-	// the revision of that list.
-	Tools(ctx context.Context, p decision.Principal) ([]ToolView, string, error)
+	// Tools lists what this principal may see now.
+	Tools(ctx context.Context, p decision.Principal) (*List, error)
 }
 
 // CallRequest is one tools/call, whatever wire it came over.

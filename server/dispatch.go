@@ -17,12 +17,10 @@ const (
 // serveMCP reads and checks the message, then chooses the handler of the
 // protocol version that the request names.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
-	r, done := s.track(r)
-	defer done()
 	modern := r.Header.Get(headerVersion) >= modernVersion
 	if r.Method != http.MethodPost {
 		// Only sessions have a stream to listen on and an end to ask for.
-		s.handler(modern).ServeHTTP(w, r)
+		s.serve(modern, w, r, nil)
 		return
 	}
 	body, ok := s.readBody(w, r)
@@ -51,22 +49,26 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
-	s.handler(modern).ServeHTTP(w, r)
-}
-
-func (s *Server) handler(modern bool) http.Handler {
-	if modern {
-		return s.stateless
+	if f.method != methodList {
+		s.serve(modern, w, r, nil)
+		return
 	}
-	return s.stateful
+	out := &outlet{ResponseWriter: w}
+	s.serve(modern, out, r, out)
 }
 
-// track makes the request findable for the middleware, see requestHeader.
-func (s *Server) track(r *http.Request) (*http.Request, func()) {
+// serve hands a request to the handler of its era. While it is served the
+// middleware can find it, see requestHeader; out is where its answer leaves.
+func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, out *outlet) {
 	id := strconv.FormatUint(s.counter.Add(1), 10)
 	r.Header.Set(requestHeader, id)
-	s.requests.Store(id, r)
-	return r, func() { s.requests.Delete(id) }
+	s.requests.Store(id, served{r, out})
+	defer s.requests.Delete(id)
+	if modern {
+		s.stateless.ServeHTTP(w, r)
+		return
+	}
+	s.stateful.ServeHTTP(w, r)
 }
 
 // readBody reads one message within its size and time; false means that the

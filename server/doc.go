@@ -20,6 +20,15 @@
 // older version waits. dispatch.go chooses by the version that the request
 // names.
 //
+// # How a list travels
+//
+// A list of tools can be megabytes, and clients ask for it over and over. The
+// Caller gives it encoded (List), in segments that lists which are nearly alike
+// share; lister.go remembers which list each caller gets, for one revision of
+// policy and catalog. The library is given a word in the place of the list, and
+// where its message leaves, the list is written there (splice.go). Pages end at
+// Options.PageBytes; a cursor names the last tool of the page before.
+//
 // # What it defends against
 //
 // Web pages: a foreign Host (DNS rebinding) or Origin is 403 on every path.

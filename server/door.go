@@ -24,6 +24,8 @@ const (
 	otherDeadline = 30 * time.Second
 	// listTTL is how long a client may use a list before it asks again.
 	listTTL = 5 * time.Second
+	// listPage bounds the tools of one page of a list, in bytes.
+	listPage = 4 << 20
 )
 
 // door is one entrance: an MCP server of the library with our middleware.
@@ -38,6 +40,10 @@ type door struct {
 	// request any more; gone, the one after which no answer of the client to
 	// a question can arrive.
 	drop, gone func(*mcp.RequestExtra) context.Context
+	// expect has the list of a stand written where the answer to a request
+	// leaves; false when it cannot be, and the answer has to carry it.
+	expect func(*mcp.RequestExtra, stand) bool
+	page   int // bytes of the tools in one page of a list
 }
 
 type callKey struct{}
@@ -125,38 +131,31 @@ func (d *door) route(next mcp.MethodHandler) mcp.MethodHandler {
 
 // list serves tools/list from what the policy lets this caller see.
 func (d *door) list(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result, error) {
-	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: "unknown cursor: the list has one page"}
+	cursor := ""
+	if req.Params != nil {
+		cursor = req.Params.Cursor
 	}
-	views, _, err := d.caller.Tools(ctx, localPrincipal(req.ClientInfo()))
+	after, ok := placeOf(cursor)
+	if !ok {
+		return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: "unknown cursor: use the nextCursor of the page before, or none to begin anew"}
+	}
+	tools, err := d.caller.Tools(ctx, localPrincipal(req.ClientInfo()))
 	if err != nil {
 		f := fault.From(err)
 		d.log.Error().Err(err).Msg("tools/list failed")
 		data, _ := json.Marshal(map[string]string{"code": string(f.Code), "reason": f.Reason})
 		return nil, &jsonrpc.Error{Code: codeInternal, Message: f.Message, Data: data}
 	}
-	res := &mcp.ListToolsResult{
-		Tools:     make([]*mcp.Tool, 0, len(views)),
-		Cacheable: mcp.Cacheable{TTLMs: int(listTTL.Milliseconds()), CacheScope: "private"},
-	}
-	for _, v := range views {
-		res.Tools = append(res.Tools, v.wire())
+	parts, next := tools.page(after, d.page)
+	res := listed{ListToolsResult: &mcp.ListToolsResult{
+		Cacheable:  mcp.Cacheable{TTLMs: int(listTTL.Milliseconds()), CacheScope: "private"},
+		NextCursor: cursorFor(next),
+	}}
+	s := newStand(parts)
+	if res.Tools = s.word; !d.expect(req.Extra, s) {
+		res.Tools = s.whole()
 	}
 	return res, nil
-}
-
-func (v ToolView) wire() *mcp.Tool {
-	t := &mcp.Tool{Name: v.Name, Title: v.Title, Description: v.Description, InputSchema: v.InputSchema}
-	if len(v.InputSchema) == 0 {
-		t.InputSchema = json.RawMessage(`{"type":"object"}`)
-	}
-	if a := v.Annotations; a != (Annotations{}) {
-		t.Annotations = &mcp.ToolAnnotations{
-			ReadOnlyHint: a.ReadOnly != nil && *a.ReadOnly, IdempotentHint: a.Idempotent != nil && *a.Idempotent,
-			DestructiveHint: a.Destructive, OpenWorldHint: a.OpenWorld,
-		}
-	}
-	return t
 }
 
 func internalRPC() error {

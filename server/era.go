@@ -80,13 +80,34 @@ func traceOf(req *mcp.CallToolRequest) string {
 // of a session. Whatever a client sends under this name is overwritten.
 const requestHeader = "Toolwarrant-Request"
 
+// served is a request while it is served.
+type served struct {
+	*http.Request
+	out *outlet // nil where no list can be its answer
+}
+
+func (s *Server) served(extra *mcp.RequestExtra) (served, bool) {
+	if extra == nil {
+		return served{}, false
+	}
+	v, ok := s.requests.Load(extra.Header.Get(requestHeader))
+	if !ok {
+		return served{}, false
+	}
+	return v.(served), true
+}
+
 // httpContext is the context of the HTTP request that a call came with; it
 // ends when the client drops the connection. Background when there is none.
 func (s *Server) httpContext(extra *mcp.RequestExtra) context.Context {
-	if extra != nil {
-		if v, ok := s.requests.Load(extra.Header.Get(requestHeader)); ok {
-			return v.(*http.Request).Context()
-		}
+	if r, ok := s.served(extra); ok {
+		return r.Context()
 	}
 	return context.Background()
+}
+
+// httpExpect is door.expect for answers over HTTP.
+func (s *Server) httpExpect(extra *mcp.RequestExtra, st stand) bool {
+	r, ok := s.served(extra)
+	return ok && r.out != nil && r.out.expect(st)
 }

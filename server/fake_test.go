@@ -52,10 +52,10 @@ func (f *fake) last() CallRequest {
 	return c[len(c)-1]
 }
 
-func (f *fake) Tools(_ context.Context, p decision.Principal) ([]ToolView, string, error) {
+func (f *fake) Tools(_ context.Context, p decision.Principal) (*List, error) {
 	yes := true
 	if p.ClientID == "broken" {
-		return nil, "", fault.New(fault.PolicyUnavailable, "no-policy", "no policy is active").Because(errors.New("secret cause"))
+		return nil, fault.New(fault.PolicyUnavailable, "no-policy", "no policy is active").Because(errors.New("secret cause"))
 	}
 	tools := []ToolView{
 		{Name: "zeta", Title: "Zeta", Description: "Last letter first.",
@@ -66,7 +66,7 @@ func (f *fake) Tools(_ context.Context, p decision.Principal) ([]ToolView, strin
 	if p.ClientID == "restricted" {
 		tools = tools[:1]
 	}
-	return tools, "rev-1", nil
+	return NewList(tools)
 }
 
 func (f *fake) Call(ctx context.Context, c CallRequest) CallResult {
@@ -173,8 +173,8 @@ func (f *fake) ask(p approval.Pending, res *CallResult) {
 	res.InputRequired = &InputRequired{State: state, Prompt: p.Question.Prompt, ExpirySeconds: int64(f.expiry.Seconds())}
 }
 
-// start serves f over HTTP and gives the URL of /mcp.
-func start(t *testing.T, f *fake, change ...func(*Options)) (*Server, string) {
+// start serves a Caller over HTTP and gives the URL of /mcp.
+func start(t *testing.T, f Caller, change ...func(*Options)) (*Server, string) {
 	t.Helper()
 	opt := Options{Caller: f, Name: "test", Version: "1", Logger: zerolog.Nop()}
 	for _, c := range change {

@@ -3,8 +3,6 @@ package server
 import (
 	"context"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor"
@@ -14,24 +12,13 @@ import (
 
 // governed is the Caller of an open installation.
 type governed struct {
-	s *service.Service
-	// views remembers what a tool looks like under one policy revision: the
-	// listing of many tools is then one question to the policy, not one each.
-	views *lru.Cache[viewKey, ToolView]
+	s     *service.Service
+	lists *lister
 }
-
-type viewKey struct{ revision, name, digest string }
-
-// rememberedViews bounds the memory of governed.
-const rememberedViews = 20_000
 
 // Governed serves the tools of s, each call through its pipeline.
 func Governed(s *service.Service) Caller {
-	views, err := lru.New[viewKey, ToolView](rememberedViews)
-	if err != nil { // only a size below one is an error
-		panic(err)
-	}
-	return &governed{s: s, views: views}
+	return &governed{s: s, lists: newLister(s, maxListBytes)}
 }
 
 // Call implements Caller.
@@ -54,40 +41,43 @@ func (g *governed) Call(ctx context.Context, c CallRequest) CallResult {
 }
 
 // Tools implements Caller.
-func (g *governed) Tools(ctx context.Context, p decision.Principal) ([]ToolView, string, error) {
-	policy := g.s.Policy.Revision()
-	tools, err := g.s.Visible(ctx, p)
-	if err != nil {
-		return nil, "", err
+func (g *governed) Tools(ctx context.Context, p decision.Principal) (*List, error) {
+	return g.lists.list(ctx, p)
+}
+
+// hints are what a decision lets a tool do, as far as a list tells.
+type hints uint8
+
+const (
+	hintReadOnly hints = 1 << iota
+	hintOpenWorld
+	hintDestructive
+)
+
+func hintsOf(o resolver.Outlook) hints {
+	var h hints
+	p := o.EffectivePolicy
+	network := p.Network.Mode != "blocked"
+	if network {
+		h |= hintOpenWorld
 	}
-	views := make([]ToolView, 0, len(tools))
-	for _, t := range tools {
-		key := viewKey{policy, t.Spec.Name, t.Spec.Digest()}
-		v, known := g.views.Get(key)
-		if !known {
-			o, err := g.s.Outlook(ctx, t, p)
-			if err != nil {
-				continue // a tool that the policy rejects cannot be called either
-			}
-			v = view(t, o)
-			g.views.Add(key, v)
-		}
-		views = append(views, v)
+	switch {
+	case !network && !p.FS.Write && o.RiskLevel < "L4":
+		h |= hintReadOnly
+	case p.FS.Write || o.RiskLevel == "L5":
+		h |= hintDestructive
 	}
-	return views, policy + "/" + g.s.Catalog.Revision(), nil
+	return h
 }
 
 // view is the model's part of a tool: name, description and parameters, with
 // hints that follow from what the decision lets it do.
-func view(t *catalog.Tool, o resolver.Outlook) ToolView {
-	p := o.EffectivePolicy
-	network := p.Network.Mode != "blocked"
-	readOnly := !network && !p.FS.Write && o.RiskLevel < "L4"
-	destructive := p.FS.Write || o.RiskLevel == "L5"
+func view(t *catalog.Tool, h hints) ToolView {
+	is := func(hint hints) *bool { b := h&hint != 0; return &b }
 	v := ToolView{Name: t.Spec.Name, Description: t.Spec.Description, InputSchema: t.Spec.InputSchema()}
-	v.Annotations.ReadOnly, v.Annotations.OpenWorld = &readOnly, &network
-	if !readOnly {
-		v.Annotations.Destructive = &destructive
+	v.Annotations.ReadOnly, v.Annotations.OpenWorld = is(hintReadOnly), is(hintOpenWorld)
+	if h&hintReadOnly == 0 {
+		v.Annotations.Destructive = is(hintDestructive)
 	}
 	return v
 }

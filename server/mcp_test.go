@@ -41,9 +41,13 @@ func connect(t *testing.T, url, version, name string, human elicit) *mcp.ClientS
 }
 
 // overStdio runs ServeStdio in memory.
-func overStdio(t *testing.T, f *fake, version string, human elicit) *mcp.ClientSession {
+func overStdio(t *testing.T, caller Caller, version string, human elicit, change ...func(*Options)) *mcp.ClientSession {
 	t.Helper()
-	s := New(Options{Caller: f, Name: "test"})
+	opt := Options{Caller: caller, Name: "test"}
+	for _, c := range change {
+		c(&opt)
+	}
+	s := New(opt)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ended := make(chan error, 1)
@@ -51,7 +55,7 @@ func overStdio(t *testing.T, f *fake, version string, human elicit) *mcp.ClientS
 		ended <- s.ServeStdio(context.Background(), inR, outW)
 		outW.Close()
 	}()
-	cs, err := newClient("stdio-client", human).Connect(context.Background(), &mcp.IOTransport{Reader: outR, Writer: inW},
+	cs, err := newClient("stdio-client", human).Connect(context.Background(), &mcp.IOTransport{Reader: outR, Writer: inW, MaxLineLength: -1},
 		&mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +129,7 @@ func TestListAndCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(list.Tools) != 2 || list.Tools[0].Name != "zeta" || !list.Tools[0].Annotations.ReadOnlyHint || list.Tools[1].Annotations != nil {
+		if len(list.Tools) != 2 || list.Tools[1].Name != "zeta" || !list.Tools[1].Annotations.ReadOnlyHint || list.Tools[0].Annotations != nil {
 			t.Errorf("tools %+v", list.Tools)
 		}
 		if res := callTool(t, cs, "echo", map[string]any{"b": 1, "a": "x"}); res.IsError ||

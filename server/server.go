@@ -36,6 +36,8 @@ type Options struct {
 	AllowedOrigins []string
 	// MaxBodyBytes bounds one message; 4 MiB.
 	MaxBodyBytes int64
+	// PageBytes bounds the tools of one page of a list; 4 MiB.
+	PageBytes int64
 	// SessionTimeout ends a session without requests; 30 minutes.
 	SessionTimeout time.Duration
 	// DrainTimeout is how long calls may go on when the server stops; 30 s.
@@ -79,7 +81,7 @@ type Server struct {
 	stateful  http.Handler
 	stateless http.Handler
 
-	requests sync.Map // number (string) -> *http.Request, while it is served
+	requests sync.Map // number (string) -> served
 	counter  atomic.Uint64
 	inFlight tally
 	draining atomic.Bool
@@ -97,13 +99,14 @@ func New(opt Options) *Server {
 	setDefault(&opt.Name, "toolwarrant")
 	setDefault(&opt.Version, "dev")
 	setDefault(&opt.MaxBodyBytes, defaultBody)
+	setDefault(&opt.PageBytes, listPage)
 	setDefault(&opt.SessionTimeout, defaultSession)
 	setDefault(&opt.DrainTimeout, defaultDrain)
 	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins)}
 	s.stop, s.stopNow = context.WithCancel(context.Background())
 
 	d := s.door(decision.OriginMCPHTTP)
-	d.drop, d.gone = s.httpContext, s.httpContext
+	d.drop, d.gone, d.expect = s.httpContext, s.httpContext, s.httpExpect
 	s.legacy = d.server(opt.Name, opt.Version)
 	modern := d.server(opt.Name, opt.Version)
 	common := mcp.StreamableHTTPOptions{
@@ -132,7 +135,7 @@ func New(opt Options) *Server {
 
 func (s *Server) door(origin decision.Origin) *door {
 	return &door{
-		caller: s.opt.Caller, origin: origin, log: s.opt.Logger, stop: s.stop,
+		caller: s.opt.Caller, origin: origin, log: s.opt.Logger, stop: s.stop, page: int(s.opt.PageBytes),
 		deadline: func(tool string) time.Duration {
 			if s.opt.HandlerDeadline != nil {
 				if d := s.opt.HandlerDeadline(tool); d > 0 {

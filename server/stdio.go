@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 
 	pr, pw := io.Pipe()
 	lines := &lineWriter{out: out, open: map[string]struct{}{}}
+	d.expect = func(_ *mcp.RequestExtra, st stand) bool { return lines.expect(st) }
 	session, err := d.server(s.opt.Name, s.opt.Version).Connect(ctx, &mcp.IOTransport{
 		Reader: pr, Writer: lines, MaxLineLength: -1, // feed has a limit
 	}, nil)
@@ -76,6 +78,22 @@ type lineWriter struct {
 	closed bool // no new calls
 	open   map[string]struct{}
 	empty  chan struct{}
+	// waiting are what answers leave out that are on their way.
+	waiting []stand
+}
+
+// maxWaiting bounds the lists that are on their way at a time.
+const maxWaiting = 16
+
+// expect makes a later Write replace a word; false when too many are expected.
+func (l *lineWriter) expect(s stand) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) >= maxWaiting {
+		return false
+	}
+	l.waiting = append(l.waiting, s)
+	return true
 }
 
 // feed passes the valid lines of in on and answers the others itself.
@@ -160,7 +178,7 @@ func (l *lineWriter) Write(line []byte) (int, error) {
 	f, bad := parseFrame(line)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.write(line)
+	l.answer(line)
 	if bad == nil && f.isResponse() {
 		delete(l.open, f.key())
 		if len(l.open) == 0 && l.empty != nil {
@@ -176,6 +194,19 @@ func (l *lineWriter) Write(line []byte) (int, error) {
 
 // Close is part of the library's transport; out belongs to the caller.
 func (l *lineWriter) Close() error { return nil }
+
+// answer writes a message of the library; l.mu is held.
+func (l *lineWriter) answer(line []byte) {
+	for i, s := range l.waiting {
+		if l.err != nil || !bytes.Contains(line, s.word) {
+			continue
+		}
+		_, _, l.err = s.writeTo(l.out, line)
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+		return
+	}
+	l.write(line)
+}
 
 func (l *lineWriter) write(b []byte) {
 	if l.err == nil {

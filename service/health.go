@@ -19,9 +19,9 @@ func (s *Service) Health() error {
 }
 
 // Started puts on record that this process serves, and under which policies.
-// From here on checkpoints are made, where the configuration asks for them.
-// While a required sink of the log is down, the process serves and refuses
-// calls, so that it recovers by itself.
+// From here on checkpoints are made, where the configuration asks for them, and
+// lists are kept warm. While a required sink of the log is down, the process
+// serves and refuses calls, so that it recovers by itself.
 func (s *Service) Started(ctx context.Context, version string) error {
 	if err := s.notarize(); err != nil {
 		return err
@@ -36,6 +36,7 @@ func (s *Service) Started(ctx context.Context, version string) error {
 			}
 		}
 	}
+	go s.keepWarm(s.background)
 	if err := s.enterShadow(ctx); err != nil && !audit.InLog(err) {
 		return err
 	}

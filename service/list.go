@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
@@ -78,17 +79,9 @@ func (s *Service) Outlook(ctx context.Context, t *catalog.Tool, p decision.Princ
 // Visible lists the tools that p may see and call now, by name: active,
 // exposed, and not hidden by the policy.
 func (s *Service) Visible(ctx context.Context, p decision.Principal) ([]*catalog.Tool, error) {
-	all, err := s.Catalog.List(ctx)
+	served, asked, err := s.served(ctx)
 	if err != nil {
 		return nil, err
-	}
-	var served []*catalog.Tool
-	var asked []resolver.Tool
-	for _, t := range all {
-		if ok, _ := s.exposed(t); ok {
-			served = append(served, t)
-			asked = append(asked, policyTool(t))
-		}
 	}
 	seen, err := s.Policy.Visible(ctx, p, asked)
 	if err != nil {
@@ -103,6 +96,45 @@ func (s *Service) Visible(ctx context.Context, p decision.Principal) ([]*catalog
 	return visible, nil
 }
 
+// served gives the tools that are active and exposed, by name, and each as the
+// policy sees it.
+func (s *Service) served(ctx context.Context) (served []*catalog.Tool, asked []resolver.Tool, err error) {
+	all, err := s.Catalog.List(ctx)
+	for _, t := range all {
+		if ok, _ := s.exposed(t); ok {
+			served = append(served, t)
+			asked = append(asked, policyTool(t))
+		}
+	}
+	return served, asked, err
+}
+
+// secretsEvery is how soon a list takes notice of a secret that came or went.
+const secretsEvery = time.Second
+
+// revisions remembers the revision of all lists.
+type revisions struct {
+	mu                    sync.Mutex
+	policy, content, last string
+	asked                 time.Time
+}
+
+// ListRevision names what the lists of all callers depend on beside who asks:
+// the policy in force, the tools and their state, and which of them lack a
+// secret. It changes at once with the first two, and within secretsEvery with
+// the last. It is cheap.
+func (s *Service) ListRevision() string {
+	policy, content := s.Policy.Revision(), s.Catalog.Content()
+	r := &s.revisions
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); r.policy != policy || r.content != content || now.Sub(r.asked) >= secretsEvery {
+		r.policy, r.content, r.asked = policy, content, now
+		r.last = policy + "/" + content + "/" + s.Catalog.Revision()
+	}
+	return r.last
+}
+
 // catalogOptions derive the catalog's options from the configuration. What a
 // tool lacks is looked up at the time of asking, so that a secret that
 // appears makes its tool active without a restart.
@@ -112,11 +144,11 @@ func (s *Service) catalogOptions(secrets *secret.Resolver) catalog.Options {
 		Home: s.Home, Dirs: c.Dirs, Preset: c.Preset,
 		Include: catalog.Rules(c.Include), Exclude: catalog.Rules(c.Exclude),
 		Missing: func(t *catalog.Tool) []string {
-			d, err := s.Decide(context.Background(), t, decision.Principal{Subject: "system", Method: "none"}, decision.OriginList, nil)
+			o, err := s.Outlook(context.Background(), t, decision.Principal{Subject: "system", Method: "none"})
 			if err != nil {
 				return nil // the policy's own answer to a call says why
 			}
-			_, _, missing, err := secrets.Resolve(t.Spec.StaticVariables, d.EffectivePolicy.Env)
+			_, _, missing, err := secrets.Resolve(t.Spec.StaticVariables, o.EffectivePolicy.Env)
 			if err != nil {
 				return t.Spec.Placeholders()
 			}

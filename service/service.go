@@ -68,6 +68,7 @@ type Service struct {
 	background context.Context // until Close
 	stop       context.CancelFunc
 	swept      chan struct{}
+	revisions  revisions
 }
 
 // Operator is what cfg lets tools do, in the form that policy reads.

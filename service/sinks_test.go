@@ -1,14 +1,12 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -16,24 +14,6 @@ import (
 	"github.com/toolwarrant/toolwarrant/config"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
-
-// lockedBuffer is a standard output.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
 
 func withSinks(t *testing.T, sinks ...config.Sink) *config.Config {
 	t.Helper()

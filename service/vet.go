@@ -12,16 +12,19 @@ import (
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
 
-// vetTime bounds the decisions about a whole catalog: a policy that needs
-// longer would make each list of tools wait.
-const vetTime = 30 * time.Second
+// vetTime and vetEach, for each tool, bound the decisions about a whole
+// catalog: a policy that needs longer would make each list of tools wait.
+const (
+	vetTime = 30 * time.Second
+	vetEach = 10 * time.Millisecond
+)
 
 // Vet asks a policy about every tool of the catalog, for a list and for a
 // call. A decision is an answer, whether it allows or not, and so is a tool
 // that the layers reject. A policy that gives none, or not in time, is not
 // put into force: it would refuse every call of the tool.
 func Vet(ctx context.Context, policy *resolver.Resolver, tools []*catalog.Tool) error {
-	return vet(ctx, policy, tools, vetTime)
+	return vet(ctx, policy, tools, vetTime+time.Duration(len(tools))*vetEach)
 }
 
 func vet(ctx context.Context, policy *resolver.Resolver, tools []*catalog.Tool, within time.Duration) error {

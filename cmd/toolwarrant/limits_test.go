@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -241,11 +242,22 @@ func TestSecrets(t *testing.T) {
 	}
 	tool(t, dir, "returns", "console.log('the token is ' + both); return {token, flag, year, both, [token]: 1, escaped: JSON.stringify(token), text};", statics)
 	tool(t, dir, "throws", "throw new Error('failed with ' + token);", statics)
+	tool(t, dir, "asks", `const said = [];
+for (const url of ["https://" + name + ".example/" + name, "https://ok.example/?q=" + encodeURIComponent(name), "https://u:" + name + "@ok.example/"]) {
+  try { await fetch(url, {headers: {"x-name": name}}); } catch (e) { said.push(e.message, String(e.stack)); }
+}
+said.push(new URL("https://" + name + ".example/").host, name.toLowerCase(), escape(name), btoa(name));
+console.log(said.join(" "));
+return said;`, map[string]any{
+		"staticVariables":  []any{map[string]any{"name": "${DEMO_HOST}"}},
+		"sandboxOverrides": map[string]any{"networkMode": "allowlist", "hostsAllow": []any{"ok.example"}},
+	})
+	const host = "Xq7Secret9Host"
 	config := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(config, []byte("secrets:\n  grants:\n    - names: [\"DEMO_*\"]\n      tools: [returns, throws]\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("secrets:\n  grants:\n    - names: [\"DEMO_*\"]\n      tools: [returns, throws, asks]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"DEMO_TOKEN=" + value, "DEMO_FLAG=true", "DEMO_YEAR=2026"}
+	env := []string{"DEMO_TOKEN=" + value, "DEMO_HOST=" + host, "DEMO_FLAG=true", "DEMO_YEAR=2026"}
 	p := serve(t, home, env, "--config", config, "--catalog", dir)
 	w := stateless(t, p.url)
 	res := w.callTool("returns", map[string]any{"text": "${DEMO_TOKEN} and " + value}, nil, cannot, nil)
@@ -261,9 +273,14 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("answered %s", raw)
 	}
 	ended(t, home, res, "JS_ERROR", "Error")
+	res = w.callTool("asks", nil, nil, cannot, nil)
+	raw, _ = json.Marshal(res)
+	if text := strings.ToLower(string(raw)); res["isError"] == true || !strings.Contains(text, "***") || strings.Contains(text, "secret9") || strings.Contains(string(raw), base64.StdEncoding.EncodeToString([]byte(host))) {
+		t.Errorf("answered %s", raw)
+	}
 	p.stop()
 	verifyWhole(t, home) // secrets that read true and 2026 broke no line
-	nowhere(t, home, p.log.String(), "s3cr3t")
+	nowhere(t, home, p.log.String(), "s3cr3t", "Secret9", "secret9", base64.StdEncoding.EncodeToString([]byte(host)))
 	for _, r := range records(t, home) {
 		if r.str("phase") == "close" && !strings.HasPrefix(r.str("time"), "20") {
 			t.Errorf("a structural field was masked: %v", r["time"])

@@ -30,9 +30,14 @@ type meter struct {
 	depth   int
 	strict  int  // elements of classes around, in which this is no global object
 	global  bool // the global object may be used as a value
+	dates   bool // a text may be read as a date
 	held    int  // places where a collection makes an iterator that the program can hold
 	failure *worker.Failure
 	bare    bool // no charges are inserted
+
+	bigints   bool     // there may be BigInts
+	shows     bool     // a regular expression may be shown
+	operators []string // functions that stand for operators
 
 	values   map[string]bool   // errors that are used as values, or may be replaced
 	patterns map[string]string // expanded regular expressions, with what the author wrote

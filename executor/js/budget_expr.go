@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
 )
 
@@ -51,12 +52,16 @@ func (m *meter) expr(e ast.Expression) {
 	case *ast.AssignExpression:
 		m.expr(e.Left)
 		m.expr(e.Right)
+		m.assignment(e)
 	case *ast.Binding:
 		m.expr(e.Target)
 		m.expr(e.Initializer)
 	case *ast.BinaryExpression:
 		m.expr(e.Left)
-		m.expr(e.Right)
+		if e.Operator != token.INSTANCEOF || !names(e.Right, "Date") {
+			m.expr(e.Right)
+		}
+		m.binary(e)
 	case *ast.ConditionalExpression:
 		m.expr(e.Test)
 		m.expr(e.Consequent)
@@ -73,7 +78,11 @@ func (m *meter) expr(e ast.Expression) {
 		m.callee(e.Callee)
 		m.exprs(e.ArgumentList)
 	case *ast.NewExpression:
-		m.callee(e.Callee)
+		if !names(e.Callee, "Date") {
+			m.callee(e.Callee)
+		} else if readsText(e.ArgumentList) {
+			m.dates = true
+		}
 		m.exprs(e.ArgumentList)
 	case *ast.BracketExpression:
 		m.expr(e.Left)
@@ -83,6 +92,9 @@ func (m *meter) expr(e ast.Expression) {
 			m.held++
 		}
 		m.name(e.Identifier.Name)
+		if names(e.Left, "Date") && (e.Identifier.Name == "now" || e.Identifier.Name == "UTC") {
+			return
+		}
 		if !namesGlobal(e.Left) {
 			m.expr(e.Left)
 		}
@@ -104,6 +116,28 @@ func (m *meter) expr(e ast.Expression) {
 	default:
 		m.fail(e.Idx0(), fmt.Sprintf("an expression of this kind (%T) is not supported", e))
 	}
+}
+
+// readsText reports whether a date that is made of these may be one of a text.
+func readsText(args []ast.Expression) bool {
+	for _, a := range args {
+		if _, spread := a.(*ast.SpreadElement); spread {
+			return true
+		}
+	}
+	if len(args) != 1 {
+		return false
+	}
+	switch a := args[0].(type) {
+	case *ast.NumberLiteral:
+		return false
+	case *ast.BinaryExpression: // the others give numbers, or fail
+		return a.Operator == token.PLUS || a.Operator == token.LOGICAL_AND || a.Operator == token.LOGICAL_OR || a.Operator == token.COALESCE
+	case *ast.CallExpression:
+		dot, ok := a.Callee.(*ast.DotExpression)
+		return !ok || !names(dot.Left, "Date") || dot.Identifier.Name != "now" && dot.Identifier.Name != "UTC"
+	}
+	return true
 }
 
 // walked notes an expression that is iterated at once: no program can hold the
@@ -130,6 +164,8 @@ func makesIterator(dot *ast.DotExpression) bool {
 func (m *meter) name(n unistring.String) {
 	if n == "globalThis" {
 		m.global = true
+	} else if n == "Date" {
+		m.dates = true
 	} else if slices.Contains(errorKinds, n.String()) {
 		if m.values == nil {
 			m.values = map[string]bool{}
@@ -139,9 +175,9 @@ func (m *meter) name(n unistring.String) {
 }
 
 // callee descends into what is called. To make an error is no other use of its
-// name.
+// name, and neither is to call Date, which gives a text.
 func (m *meter) callee(e ast.Expression) {
-	if id, ok := e.(*ast.Identifier); !ok || !slices.Contains(errorKinds, id.Name.String()) {
+	if id, ok := e.(*ast.Identifier); !ok || id.Name != "Date" && !slices.Contains(errorKinds, id.Name.String()) {
 		m.expr(e)
 	}
 }

@@ -29,6 +29,7 @@ type program struct {
 	source  string
 	code    *goja.Program
 	charges []int    // amounts of the counter functions, in parameter order
+	ops     []string // functions that stand for operators, next in that order
 	outer   []string // bindings of the wrapper: the body declares them anew
 	inner   []string // bindings of the body's own function
 	needs   needs
@@ -101,7 +102,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		r := refused[0]
 		return nil, syntaxError(r.Message, r.Line, userColumn(r.Line, r.Column))
 	}
-	meter := meter{file: tree.File, amounts: map[int]bool{}, bare: bare}
+	meter := meter{file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), shows: showsPatterns(body)}
 	meter.function(fn)
 	for _, h := range parsed.Helpers {
 		meter.stmt(h)
@@ -115,6 +116,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		text += parsed.Text + "asyncIterator" // the names that the rewritten code uses
 	}
 	p := &program{name: name, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
+	p.needs.readsDates = meter.dates
 	for _, n := range errorKinds {
 		if !meter.values[n] {
 			delete(p.needs.words, n)
@@ -125,6 +127,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 	}
 	sort.Ints(p.charges)
 
+	p.ops = meter.operators
 	declared := lexical(fn.Body.List)
 	for _, n := range names {
 		if declared[n] {
@@ -136,6 +139,9 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 	wrapper.ParameterList.List = nil
 	for _, n := range p.charges {
 		bind(wrapper, counterName(n))
+	}
+	for _, n := range p.ops {
+		bind(wrapper, n)
 	}
 	for _, n := range p.outer {
 		bind(wrapper, n)
@@ -250,6 +256,9 @@ func (s *session) body() (goja.Value, error) {
 	args := make([]goja.Value, 0, len(p.charges)+len(p.outer))
 	for _, n := range p.charges {
 		args = append(args, s.vm.ToValue(s.charge(int64(n))))
+	}
+	for _, n := range p.ops {
+		args = append(args, s.vm.ToValue(s.operator(n)))
 	}
 	for _, n := range p.outer {
 		args = append(args, orUndefined(values[n]))

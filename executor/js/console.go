@@ -53,6 +53,7 @@ func (c *console) take() ([]worker.LogLine, int64) {
 
 func (s *session) installConsole() {
 	obj := s.vm.NewObject()
+	s.native.hasOwn, _ = s.callable(obj.Prototype().Get("hasOwnProperty"))
 	for _, level := range []string{"log", "info", "warn", "error", "debug"} {
 		s.method(obj, level, func(call goja.FunctionCall) goja.Value {
 			s.mu.Lock()
@@ -80,44 +81,9 @@ func (s *session) format(args []goja.Value) string {
 			b.WriteByte(' ')
 		}
 		if b.Len() > s.logs.maxBytes {
-			break
+			break // the line is full
 		}
-		b.WriteString(s.show(a))
+		b.WriteString(s.show(a, s.logs.maxBytes))
 	}
 	return b.String()
-}
-
-func (s *session) show(v goja.Value) string {
-	obj, ok := v.(*goja.Object)
-	if !ok {
-		if v == nil {
-			return "undefined"
-		}
-		if sym, ok := v.(*goja.Symbol); ok {
-			return "Symbol(" + sym.String() + ")"
-		}
-		return v.String()
-	}
-	out := "[object]"
-	w := writer{s: s, limit: s.logs.maxBytes + 16, seen: map[*goja.Object]bool{}}
-	ex := s.vm.Try(func() {
-		if obj.ClassName() == "Error" {
-			out = primitiveString(obj.Get("name")) + ": " + primitiveString(obj.Get("message"))
-			return
-		}
-		if _, callable := goja.AssertFunction(obj); callable {
-			out = "[function " + primitiveString(obj.Get("name")) + "]"
-			return
-		}
-		if w.value(nil, "", obj) {
-			out = string(w.buf)
-		}
-	})
-	if ex != nil {
-		if w.over {
-			return string(w.buf)
-		}
-		return "[object that cannot be shown]"
-	}
-	return out
 }

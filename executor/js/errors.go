@@ -127,6 +127,9 @@ func (s *session) thrown(v goja.Value, stack []goja.StackFrame) (f *worker.Failu
 
 var errorName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]{0,63}$`)
 
+// memberOfNothing is what the engine says of undefined and of null alike.
+var memberOfNothing = regexp.MustCompile(`(?s)^Cannot read property '(.*)' of undefined(?: or null)?$`)
+
 func (s *session) readError(obj *goja.Object) *worker.Failure {
 	isError := false
 	name, message := "", ""
@@ -149,6 +152,9 @@ func (s *session) readError(obj *goja.Object) *worker.Failure {
 	}
 	if !errorName.MatchString(name) {
 		name = "Error"
+	}
+	if m := memberOfNothing.FindStringSubmatch(message); m != nil && name == "TypeError" {
+		message = "Cannot read properties of undefined or null (reading '" + m[1] + "')"
 	}
 	return jsError(name, message)
 }

@@ -71,6 +71,9 @@ func (s *session) guards() {
 			})
 		case "sort":
 			s.installSort(array)
+			if s.prog.needs.typed {
+				s.installTypedSort()
+			}
 		case "flat":
 			s.guard(array, name, func(call goja.FunctionCall) []goja.Value {
 				s.boundedLength(call.This, name)

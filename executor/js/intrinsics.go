@@ -14,6 +14,8 @@ import (
 var (
 	bigIntType = reflect.TypeFor[*big.Int]()
 	proxyType  = reflect.TypeFor[goja.Proxy]()
+	intType    = reflect.TypeFor[int64]()
+	floatType  = reflect.TypeFor[float64]()
 )
 
 // intrinsics are the engine's own objects, so that nothing the program replaces
@@ -24,6 +26,9 @@ type intrinsics struct {
 	jsonParse   callee
 	arrayValues callee
 	source      callee // Function.prototype.toString
+	power       callee // lib/power.js, once it is needed
+	hasOwn      callee // Object.prototype.hasOwnProperty, where there is a console
+	visitKeys   callee // lib/keys.js, once a line shows an object
 	hidden      *secrets
 }
 

@@ -2,6 +2,7 @@ package js
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 	"time"
@@ -14,7 +15,11 @@ import (
 // Where the engine gives a wrong answer without a word, the right one is put
 // in its place, in programs that name what is concerned.
 
-var libNumber = library("number.js")
+var (
+	libNumber  = library("number.js")
+	libDate    = library("date.js")
+	libOldDate = library("olddate.js")
+)
 
 // corrections changes methods of the engine.
 func (s *session) corrections() {
@@ -25,6 +30,26 @@ func (s *session) corrections() {
 	}
 	if n.dates {
 		s.installISODate()
+	}
+	if n.oldDates {
+		s.load(libOldDate(), s.member(s.ctor("Date"), "prototype"))
+	}
+	if n.dates && (n.readsDates || n.global) {
+		s.load(libDate(), s.vm.GlobalObject(), s.function("read", func(call goja.FunctionCall) goja.Value {
+			if ms, ok := parseDate(call.Argument(0).String(), time.Local); ok {
+				return s.vm.ToValue(ms)
+			}
+			return s.vm.ToValue(math.NaN())
+		}))
+	}
+	if n.powers {
+		math := s.member(s.vm.GlobalObject(), "Math")
+		fn := s.function("pow", func(call goja.FunctionCall) goja.Value {
+			x, y := call.Argument(0).ToNumber(), call.Argument(1).ToNumber()
+			return s.vm.ToValue(power(x.ToFloat(), y.ToFloat()))
+		})
+		_ = fn.DefineDataProperty("length", s.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		_ = math.DefineDataProperty("pow", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	if n.casing {
 		s.installCasing()

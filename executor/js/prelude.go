@@ -2,12 +2,8 @@ package js
 
 import (
 	"embed"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -44,6 +40,7 @@ var (
 	libWeak     = library("weak.js")
 	libEntries  = library("entries.js")
 	libPromises = library("promises.js")
+	libAny      = library("any.js")
 	libClone    = library("clone.js")
 	libHas      = library("has.js")
 )
@@ -56,134 +53,6 @@ func (s *session) load(p *goja.Program, args ...goja.Value) goja.Value {
 	}
 	fn, _ := s.callable(v)
 	return fn(goja.Undefined(), args...)
-}
-
-// needs are the parts of the world that cost too much to build for a program
-// which never names them. A program that puts the name of a method together at
-// run time finds the engine's own behaviour, which is no less safe. The names
-// of globals may be put together: that takes the global object as a value, and
-// then every global is there.
-type needs struct {
-	regexp, missing, promises, parse, apply, locale bool
-	iterators, weak, collate, buffers               bool
-	from, typed, asyncIterator, entries             bool
-	bigints, dates, casing                          bool
-	guarded                                         []string // bulk methods
-	helpers                                         []string // of iterators, to be loaded at their first call
-	global                                          bool     // the global object may be used as a value
-	words                                           map[string]bool
-}
-
-// names reports whether a program can reach one of these globals.
-func (n *needs) names(list ...string) bool {
-	if n.global {
-		return true
-	}
-	for _, w := range list {
-		if n.words[w] {
-			return true
-		}
-	}
-	return false
-}
-
-// watched are the globals that are built, or taken before the program can
-// replace them, only for programs that name them.
-var watched = func() map[string]bool {
-	out := map[string]bool{"JSON": true, "Uint8Array": true, "Error": true, "GoError": true}
-	for n := range injected {
-		out[n] = true
-	}
-	for _, n := range errorKinds {
-		out[n] = true
-	}
-	return out
-}()
-
-// escape is a character of an identifier written by its number.
-var escape = regexp.MustCompile(`\\u(?:00|\{0*)([0-9a-fA-F]{2})\}?`)
-
-// bigLiteral is a number with an n at its end.
-var bigLiteral = regexp.MustCompile(`\b(?:0[xX][0-9a-fA-F_]+|0[bBoO][0-7_]+|[0-9][0-9_]*)n\b`)
-
-// wordsOf are the watched names that stand anywhere in the text, comments and
-// strings included.
-func wordsOf(source string) map[string]bool {
-	if strings.Contains(source, `\u`) {
-		source = escape.ReplaceAllStringFunc(source, func(e string) string {
-			n, _ := strconv.ParseUint(escape.FindStringSubmatch(e)[1], 16, 8)
-			return string(rune(n))
-		})
-	}
-	var out map[string]bool
-	apart := func(c rune) bool { return c >= utf8.RuneSelf || c == '\\' || !identByte(byte(c)) }
-	for w := range strings.FieldsFuncSeq(source, apart) {
-		if watched[w] {
-			if out == nil {
-				out = map[string]bool{}
-			}
-			out[w] = true
-		}
-	}
-	return out
-}
-
-func needsOf(source string, global, held bool) needs {
-	names := func(list ...string) bool {
-		for _, n := range list {
-			if strings.Contains(source, n) {
-				return true
-			}
-		}
-		return false
-	}
-	return needs{
-		global:   global,
-		words:    wordsOf(source),
-		locale:   names("toLocale", "getOwnProperty", "Reflect"),
-		regexp:   names("RegExp", "constructor", "structuredClone"),
-		missing:  names("fromAsync", "groupBy", "withResolvers", ".try", "ellFormed"),
-		promises: names("fetch", "crypto", "queueMicrotask"),
-		parse:    names("parse"),
-		apply:    names("apply", "Reflect"),
-		guarded:  mentioned(source),
-
-		from:          names("from") && names("Array"),
-		entries:       names("fromEntries"),
-		bigints:       names("BigInt", "Big64") || bigLiteral.MatchString(source),
-		dates:         names("Date"),
-		casing:        names("toLocaleLower", "toLocaleUpper"),
-		typed:         names("8Array", "16Array", "32Array", "64Array"),
-		asyncIterator: names("asyncIterator", "fromAsync"),
-
-		iterators: names("Iterator"),
-		helpers:   helpersIn(source, held),
-		weak:      names("WeakRef", "FinalizationRegistry") || names("WeakMap", "WeakSet") && names("Symbol"),
-		collate:   names("localeCompare"),
-		buffers:   names(".transfer", ".detached", "resizable"),
-	}
-}
-
-// iteratorHelpers are the methods of iterators that the engine lacks, with the
-// number of their parameters.
-var iteratorHelpers = []struct {
-	name   string
-	length int
-}{{"map", 1}, {"filter", 1}, {"take", 1}, {"drop", 1}, {"flatMap", 1}, {"reduce", 1}, {"toArray", 0}, {"forEach", 1}, {"some", 1}, {"every", 1}, {"find", 1}}
-
-// helpersIn are the helpers that a program which can hold an iterator names.
-// Most other programs mean the methods of arrays.
-func helpersIn(source string, held bool) []string {
-	if !held && !hasIterators(source) {
-		return nil
-	}
-	var out []string
-	for _, h := range iteratorHelpers {
-		if strings.Contains(source, "."+h.name) {
-			out = append(out, h.name)
-		}
-	}
-	return out
 }
 
 // iteratorHelpers gives all iterators the helpers that the program names. The
@@ -208,17 +77,6 @@ func (s *session) iteratorHelpers() {
 		}
 		_ = base.DefineDataProperty(h.name, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-}
-
-// hasIterators reports whether the text may make an iterator by a generator,
-// a method of its own, or the symbol.
-func hasIterators(source string) bool {
-	for _, n := range []string{"yield", "matchAll", "Symbol.iterator", "Iterator", ".take", ".drop", ".toArray"} {
-		if strings.Contains(source, n) {
-			return true
-		}
-	}
-	return false
 }
 
 // prelude changes the engine's own world before the program sees it.
@@ -260,6 +118,9 @@ func (s *session) prelude() {
 	}
 	if s.prog.needs.buffers {
 		s.installTransfer()
+	}
+	if s.prog.needs.any {
+		_ = s.ctor("Promise").DefineDataProperty("any", s.load(libAny()), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	if s.prog.needs.promises {
 		s.promises()
@@ -331,5 +192,12 @@ func (s *session) structuredClone() goja.Value {
 		}
 		_ = obj.DefineDataProperty("name", s.vm.ToValue("DataCloneError"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		panic(obj)
+	}), s.function("detach", func(call goja.FunctionCall) goja.Value {
+		// With a second argument that is true, it only tells.
+		buf, ok := arrayBuffer(call.Argument(0))
+		if ok && !call.Argument(1).ToBoolean() {
+			return s.vm.ToValue(buf.Detach())
+		}
+		return s.vm.ToValue(ok && buf.Detached())
 	}))
 }

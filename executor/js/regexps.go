@@ -25,6 +25,11 @@ func (m *meter) pattern(e *ast.RegExpLiteral) string {
 		return e.Pattern
 	}
 	m.textual = m.textual || !plainPattern(out, flags)
+	if m.shows && strings.Contains(e.Pattern, "/") && escapedSlashes(out) != out {
+		// The engine shows a slash in a class as \u002f. The group tells it from the
+		// same pattern of an author.
+		out = escapedSlashes(out) + "(?:)"
+	}
 	if out != e.Pattern {
 		if m.patterns == nil {
 			m.patterns = map[string]string{}
@@ -41,6 +46,33 @@ func (m *meter) pattern(e *ast.RegExpLiteral) string {
 		e.Flags = flags
 	}
 	return out
+}
+
+// escapedSlashes puts a backslash before each slash that has none, which means
+// the same.
+func escapedSlashes(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\' && i+1 < len(pattern):
+			b.WriteByte(c)
+			i++
+		case c == '/':
+			b.WriteByte('\\')
+		}
+		b.WriteByte(pattern[i])
+	}
+	return b.String()
+}
+
+// showsPatterns reports whether a program may show a regular expression.
+func showsPatterns(source string) bool {
+	for _, n := range []string{"source", "tring", "${", "RegExp", "getOwnProperty", "\"\"", "''"} {
+		if strings.Contains(source, n) {
+			return true
+		}
+	}
+	return false
 }
 
 // regexps changes the class RegExp where a program makes expressions at run
@@ -82,7 +114,23 @@ func (s *session) regexps() {
 			return s.vm.ToValue(out)
 		}),
 		author, authorFlags, namesCase,
-		s.function("indices", s.matchIndices))
+		s.function("indices", s.matchIndices),
+		s.vm.ToValue(s.vm.NewArray(keptNames(s.prog.source)...)),
+		s.function("notKept", func(call goja.FunctionCall) goja.Value {
+			return s.vm.ToValue(script.LastMatchAdvice(call.Argument(0).String()))
+		}))
+}
+
+// keptNames are the members of RegExp that keep the last match, as far as a
+// program may ask for them: reading one is an error there.
+func keptNames(source string) (out []any) {
+	all := strings.Contains(source, "RegExp[") || strings.Contains(source, "constructor[") || strings.Contains(source, "Reflect")
+	for _, n := range script.LastMatch {
+		if all || strings.Contains(source, n) && n != "$'" && n != "$`" || strings.Contains(source, `"`+n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 var libRegexpView = library("regexpview.js")

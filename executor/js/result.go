@@ -53,6 +53,8 @@ type writer struct {
 	seen  map[*goja.Object]bool
 	// binary writes bytes as {"$bytes": base64} instead of a list.
 	binary bool
+	// line is set for the console, which shows the beginning of large values.
+	line *lineBounds
 }
 
 // room panics out of the walk when the result is too large or the call ended.
@@ -93,6 +95,9 @@ func (w *writer) value(holder *goja.Object, key string, v goja.Value) bool {
 	if _, ok := v.(*goja.Symbol); ok {
 		return false
 	}
+	if w.line != nil {
+		v = beginning(v, w.limit)
+	}
 	switch x := v.Export().(type) {
 	case bool:
 		w.raw(strconv.FormatBool(x))
@@ -124,7 +129,9 @@ func (w *writer) number(v goja.Value, x float64) {
 
 // str writes a string; lone surrogates, which UTF-8 cannot hold, are replaced.
 func (w *writer) str(_ goja.Value, x string) {
-	w.room(len(x) + 2)
+	if w.line == nil {
+		w.room(len(x) + 2)
+	}
 	w.buf = appendJSONString(w.buf, x)
 	w.room(0)
 }
@@ -160,15 +167,15 @@ func (w *writer) object(obj *goja.Object) bool {
 	}
 	w.raw("{")
 	first := true
-	for _, k := range obj.Keys() {
-		v := obj.Get(k)
+	for _, k := range w.keys(obj) {
+		w.visit()
 		mark := len(w.buf)
 		if !first {
 			w.raw(",")
 		}
 		w.str(nil, k)
 		w.raw(":")
-		if !w.value(obj, k, v) {
+		if !w.value(obj, k, obj.Get(k)) {
 			w.buf = w.buf[:mark]
 			w.room(0)
 			continue
@@ -182,6 +189,7 @@ func (w *writer) object(obj *goja.Object) bool {
 func (w *writer) list(obj *goja.Object, n int64) {
 	w.raw("[")
 	for i := int64(0); i < n; i++ {
+		w.visit()
 		if i > 0 {
 			w.raw(",")
 		}

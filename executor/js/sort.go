@@ -51,4 +51,35 @@ func (s *session) installSort(array *goja.Object) {
 	_ = array.DefineDataProperty("sort", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
+// installTypedSort does the same for typed arrays (ECMA-262 23.2.3.29).
+func (s *session) installTypedSort() {
+	typed := s.ctor("Uint8Array").Prototype()
+	proto := s.member(typed, "prototype")
+	native, _ := s.callable(proto.Get("sort"))
+	slice, _ := s.callable(proto.Get("slice"))
+	fn := s.function("sort", func(call goja.FunctionCall) goja.Value {
+		obj, ok := call.This.(*goja.Object)
+		if !ok {
+			return native(call.This, call.Arguments...)
+		}
+		n, ok := s.typedArray(obj)
+		if _, compares := goja.AssertFunction(call.Argument(0)); !compares || !ok {
+			return native(call.This, call.Arguments...)
+		}
+		sorted, ok := slice(obj).(*goja.Object)
+		if !ok {
+			return native(call.This, call.Arguments...)
+		}
+		native(sorted, call.Argument(0))
+		for i := range min(n, lengthOf(obj)) { // the comparison may have detached it
+			if err := obj.Set(index(i), sorted.Get(index(i))); err != nil {
+				panic(err)
+			}
+		}
+		return call.This
+	})
+	_ = fn.DefineDataProperty("length", s.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = proto.DefineDataProperty("sort", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
 func index(i int64) string { return strconv.FormatInt(i, 10) }

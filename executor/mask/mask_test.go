@@ -262,3 +262,35 @@ func BenchmarkJSONNoMatch(b *testing.B) {
 		_, _, _ = set.JSON(raw)
 	}
 }
+
+// Each form of a secret is found in a text, in a JSON value, in the name of a
+// member and in a stream alike.
+func TestEveryFormEverywhere(t *testing.T) {
+	tried := 0
+	for _, secret := range []string{"Xq7Secret9Host", "pässwörd-ß99", `a"b'c<d>&e/f+g`, "日本語の鍵123", "aBcD"} {
+		set := New([]string{secret})
+		for _, form := range append(spellings(secret), secret) {
+			if set.String(form) != "***" { // in another one, or shorter than is looked for
+				continue
+			}
+			tried++
+			text := "x " + form + " y"
+			raw, err := json.Marshal(map[string]string{"leaf": text, text: "name"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := set.JSON(raw)
+			if err != nil || string(got) != `{"leaf":"x *** y","x *** y":"name"}` {
+				t.Errorf("%q as %q in JSON became %s, %v", secret, form, got, err)
+			}
+			for n := range 5 {
+				if got := stream(t, set, text, []byte{byte(n)}); got != "x *** y" {
+					t.Errorf("%q as %q in pieces of %d became %q", secret, form, n+1, got)
+				}
+			}
+		}
+	}
+	if tried < 100 {
+		t.Errorf("%d forms were tried", tried)
+	}
+}

@@ -26,9 +26,14 @@ const (
 // worker answers at once when the engine can be interrupted.
 const killAfter = 150 * time.Millisecond
 
-// pollFor is how long the reply of a worker is polled for whose last one came
-// within that time, as long as no other work waits for the processors.
+// pollFor is how long each side polls for what comes next, the reply of a
+// worker or its next call, where the last one came within that time and no
+// other work waits for the processors. To be woken takes as long as a short
+// call.
 const pollFor = 300 * time.Microsecond
+
+// poller is a stream that can poll.
+type poller interface{ pollFor(time.Duration) }
 
 // run makes one call of the worker. It reports whether the worker may serve
 // another one.
@@ -55,7 +60,7 @@ func (p *proc) run(ctx context.Context, call worker.Call, broker worker.Broker, 
 	defer func() { again = stop() && again }()
 
 	args := call.Args
-	call.Args = nil
+	call.Args, call.Spare = nil, p.spare
 	if err := p.conn.Send(worker.KindCall, p.number, call, args); err != nil {
 		if errors.Is(err, worker.ErrFrame) {
 			return failed(fault.ResourceLimit, "source", "the code and its arguments are too large to be sent to a worker"), true
@@ -64,8 +69,8 @@ func (p *proc) run(ctx context.Context, call worker.Call, broker worker.Broker, 
 	}
 	s := &serving{proc: p, broker: broker}
 	s.ctx, s.cancel = context.WithCancel(ctx)
-	if poller, ok := p.near.(interface{ pollFor(time.Duration) }); ok && p.quick && p.spare {
-		poller.pollFor(pollFor)
+	if near, ok := p.near.(poller); ok && p.quick && p.spare {
+		near.pollFor(pollFor)
 	}
 	began := time.Now()
 	reply, err := s.until(call.Limits)

@@ -62,7 +62,7 @@ func childMain(spaces []string) {
 	if err != nil {
 		childExit(exitLock, "lock: "+err.Error())
 	}
-	c := &child{conn: worker.NewConn(stream), rt: js.New(js.Options{}), waiting: map[uint32]chan worker.BrokerReply{}}
+	c := &child{conn: worker.NewConn(stream), stream: stream, rt: js.New(js.Options{}), waiting: map[uint32]chan worker.BrokerReply{}}
 	c.memory.init()
 	if err := c.conn.Send(worker.KindHello, 0, worker.Hello{Build: worker.BuildID(), PID: os.Getpid(), Isolation: iso}, nil); err != nil {
 		childExit(exitParentGone, "")
@@ -85,9 +85,12 @@ func childExit(code int, why string) {
 // call also runs it, which spares a short one the switch to another; serve
 // goes on in a new goroutine as soon as a frame may be needed meanwhile.
 type child struct {
-	conn   *worker.Conn
-	rt     *js.Runtime
-	memory memory
+	conn    *worker.Conn
+	stream  io.ReadWriter
+	rt      *js.Runtime
+	memory  memory
+	replied time.Time // when the last call had its answer
+	often   bool      // the last call came less than pollFor after that
 
 	mu      sync.Mutex
 	running bool
@@ -158,6 +161,7 @@ func (c *child) end(f *worker.Failure) {
 // run makes one call and sends its reply. It reports whether the caller is
 // still the one to read on.
 func (c *child) run(id uint32, call worker.Call) (reading bool) {
+	c.often = time.Since(c.replied) < pollFor
 	hand := time.AfterFunc(handOverAfter, c.handOver)
 	defer hand.Stop()
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -184,9 +188,18 @@ func (c *child) run(id uint32, call worker.Call) (reading bool) {
 	}
 	c.memory.settle()
 	if reading { // there is no other one who could serve the next call meanwhile
+		c.replied = time.Now()
 		c.rt.Prepare(call)
+		c.pollIf(call.Spare)
 	}
 	return reading
+}
+
+// pollIf makes the next read poll for a call, if calls come close together.
+func (c *child) pollIf(spare bool) {
+	if p, ok := c.stream.(poller); ok && spare && c.often {
+		p.pollFor(pollFor)
+	}
 }
 
 // Do asks the parent for one effect and waits for the answer.

@@ -38,15 +38,15 @@ func stream(c *exec.Cmd) (near io.ReadWriteCloser, far io.Closer, err error) {
 	return &socket{File: ours, raw: raw}, theirs, nil
 }
 
-// socket is the parent's end of a stream.
+// socket is one end of a stream.
 type socket struct {
 	*os.File
 	raw  syscall.RawConn
 	poll time.Duration
 }
 
-// pollFor makes the next read look for data so long before it goes to sleep:
-// to be woken takes as long as a short call. Other goroutines run meanwhile.
+// pollFor makes the next read look for data so long before it goes to sleep.
+// Other goroutines run meanwhile.
 func (s *socket) pollFor(d time.Duration) { s.poll = d }
 
 func (s *socket) Read(b []byte) (n int, err error) {
@@ -87,5 +87,10 @@ func childStream() (io.ReadWriter, error) {
 		return nil, err
 	}
 	syscall.CloseOnExec(3)
-	return os.NewFile(3, "parent"), nil
+	f := os.NewFile(3, "parent")
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	return &socket{File: f, raw: raw}, nil
 }

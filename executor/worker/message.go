@@ -55,6 +55,9 @@ type Call struct {
 	Statics []Static        `json:"statics"`
 	Globals Globals         `json:"globals"`
 	Limits  Limits          `json:"limits"`
+	// Spare says that processors are idle: a worker may look for its next
+	// call for a moment before it sleeps. The pool sets it.
+	Spare bool `json:"spare,omitempty"`
 }
 
 // Failure is how code, helpers and limits fail. Code is one of the codes of

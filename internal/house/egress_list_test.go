@@ -90,6 +90,11 @@ var waysOut = map[string]struct {
 	"server Server.serveHealth .Encode":               {1, ours},
 	"server Server.serveHealth .Msg":                  {1, ours},
 	"server Server.serveRoot .Write":                  {1, fixed},
+	"server ToolView.encode .Encode":                  {1, local},
+	"server keyOf .Write":                             {1, local},
+	"server runs .Write":                              {1, local},
+	"server outlet.Write .Write":                      {1, masked},
+	"server stand.writeTo .Write":                     {2, masked},
 	"server door.list .Msg":                           {1, ours},
 	"server door.recovering .Msg":                     {1, fixed},
 	"server door.safeCall .Msg":                       {1, fixed},
@@ -110,4 +115,5 @@ var waysOut = map[string]struct {
 	"service notary.append .Write":                    {1, ours},
 	"service notary.note .Msg":                        {1, ours},
 	"service Service.sweep .Msg":                      {2, ours},
+	"service Service.warm .Msg":                       {1, ours},
 }

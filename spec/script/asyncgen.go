@@ -49,6 +49,9 @@ func replaceHelpers(printed string, body []ast.Statement) (string, bool) {
 		own := strings.TrimSuffix(ownHelpers()[id.Name.String()], "}; ")
 		text += printed[at:from] + own + strings.Repeat("\n", strings.Count(was, "\n")) + "}"
 		at, any = from+len(was), true
+		for printed[at] == ')' { // parentheses are no part of the last expression
+			at++
+		}
 	}
 	return text + printed[at:], any
 }

@@ -84,3 +84,22 @@ var __yieldStar = (list) => {
   };
   return { [Symbol.iterator]() { return this; }, next: method("next"), throw: method("throw"), return: method("return") };
 };
+var __forAwait = (list) => {
+  var isObject = (x) => x !== null && (typeof x === "object" || typeof x === "function");
+  var check = (x) => { if (!isObject(x)) throw new TypeError("Iterator result " + String(x) + " is not an object"); return x; };
+  var get = list[Symbol.asyncIterator], sync = get === undefined || get === null;
+  if (sync) get = list[Symbol.iterator];
+  if (typeof get !== "function") throw new TypeError("the value of for await is not async iterable");
+  var inner = get.call(list);
+  if (!isObject(inner)) throw new TypeError("Result of the Symbol.asyncIterator method is not an object");
+  var next = inner.next;
+  var settled = (fn) => new Promise((yes, no) => {
+    var step = check(fn.call(inner)), done = step.done;
+    Promise.resolve(step.value).then((value) => yes({ value, done }), no);
+  });
+  var ask = (fn) => sync ? settled(fn) : fn.call(inner);
+  return { check, next: () => ask(next), get return() {
+    var fn = inner.return;
+    return fn === undefined || fn === null ? undefined : () => ask(fn);
+  } };
+};

@@ -154,6 +154,7 @@ func lower(name, text string) (*Tree, error) {
 		}
 		printed = own
 		awaitReturns(prog)
+		checkSteps(prog)
 	}
 	prog.File.SetSourceMap(back)
 	t := &Tree{Program: prog, Text: printed, Lowered: true}

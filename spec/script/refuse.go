@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/dop251/goja/ast"
@@ -43,6 +44,9 @@ func Refuse(t *Tree, fn *ast.FunctionLiteral) []Problem {
 	regroup(t.Program, r.chains, func(at file.Idx) {
 		r.add(at, "comparisons in a row are not grouped as the language says on this runtime; write parentheses")
 	})
+	awaitedPowers(t.Program, r.powers, func(at file.Idx) {
+		r.add(at, "await in front of ** needs parentheses: write (await x) ** 2 or await (x ** 2)")
+	})
 	if r.arguments {
 		mendArguments(fn, func(at file.Idx) { r.add(at, argumentsWrite) })
 	}
@@ -73,6 +77,7 @@ type refusal struct {
 	found    []Problem
 	expanded int // bytes of all expressions
 
+	powers    []*ast.BinaryExpression // of what is awaited, see awaitedPowers
 	chains    []*ast.BinaryExpression // relational ones in a row, see regroup
 	arguments bool                    // that object is named, see mendArguments
 	inBlocks  int                     // functions declared in blocks, see leakedFunctions
@@ -139,6 +144,9 @@ func (r *refusal) expr(e ast.Expression) {
 		if left, _ := relational(e); left != nil {
 			r.chains = append(r.chains, left)
 		}
+		if _, awaited := e.Left.(*ast.AwaitExpression); awaited && e.Operator == token.EXPONENT && !r.tree.Lowered {
+			r.powers = append(r.powers, e)
+		}
 	case *ast.PropertyShort:
 		r.arguments = r.arguments || e.Name.Name == argumentsName
 	case *ast.Binding:
@@ -184,6 +192,11 @@ func (r *refusal) expr(e ast.Expression) {
 		if e.Identifier.Name == "maxByteLength" {
 			r.add(e.Identifier.Idx, fixedBuffers)
 		}
+		r.lastMatch(e.Left, e.Identifier.Name.String())
+	case *ast.BracketExpression:
+		if name, ok := e.Member.(*ast.StringLiteral); ok {
+			r.lastMatch(e.Left, name.Value.String())
+		}
 	case *ast.ObjectLiteral:
 		for _, p := range e.Value {
 			if name, at := keyOf(p); name == "maxByteLength" {
@@ -194,6 +207,23 @@ func (r *refusal) expr(e ast.Expression) {
 		r.made(e.Callee, e.ArgumentList, false)
 	case *ast.NewExpression:
 		r.made(e.Callee, e.ArgumentList, true)
+	}
+}
+
+// LastMatch are the members of RegExp in which engines of the web keep what was
+// matched last. They are none of the language, and not kept here.
+var LastMatch = []string{"$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$_", "$&", "$+", "$`", "$'",
+	"input", "lastMatch", "lastParen", "leftContext", "rightContext"}
+
+// LastMatchAdvice says what to write instead of one of them.
+func LastMatchAdvice(name string) string {
+	return "RegExp." + name + " is not kept on this runtime; use the array that exec, match or matchAll gives"
+}
+
+// lastMatch refuses them where they stand.
+func (r *refusal) lastMatch(class ast.Expression, name string) {
+	if id, ok := class.(*ast.Identifier); ok && id.Name == "RegExp" && slices.Contains(LastMatch, name) {
+		r.named = append(r.named, reference{"RegExp", LastMatchAdvice(name), id.Idx})
 	}
 }
 

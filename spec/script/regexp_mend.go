@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/dop251/goja/parser"
 )
@@ -24,12 +26,12 @@ func (t *rxTree) exclusions(root *rxNode) {
 			continue
 		}
 		r, size := character(inner, true)
-		if size != len(inner) || r >= 0xFFFF {
+		if size != len(inner) || r >= 0xFFFF && !t.p.unicode {
 			continue
 		}
 		switch folds := t.p.fold && !t.p.spelled && unicode.SimpleFold(r) != r; {
 		case t.p.unicode || folds: // a list of all others is taken for the exclusion again
-			n.raw = fmt.Sprintf(`(?:(?!\u%04X)[\s\S])`, r)
+			n.raw = `(?:(?!` + exactly(r) + `)[\s\S])`
 		case r == 0:
 			n.raw = `[\u0001-\uFFFF]`
 		default:
@@ -38,6 +40,33 @@ func (t *rxTree) exclusions(root *rxNode) {
 		t.changed = true
 	}
 }
+
+// halves writes halves of surrogate pairs as assertions: the backtracking
+// matcher looks for a text that a match must hold, and makes U+FFFD of them.
+// Without the flag u each character beyond U+FFFF is two of them, of which the
+// second is what a repetition repeats.
+func (t *rxTree) halves() {
+	for _, n := range t.wide {
+		t.changed = true
+		text := strings.TrimPrefix(n.raw, `\`)
+		if r, _ := utf8.DecodeRuneInString(text); r > 0xFFFF {
+			first, second := utf16.EncodeRune(r)
+			n.raw = half(first) + half(second)
+		} else {
+			n.raw = `(?:(?=` + n.raw + `)[\s\S])`
+		}
+	}
+}
+
+// exactly is a pattern of one character.
+func exactly(r rune) string {
+	if r > 0xFFFF {
+		return string(r)
+	}
+	return fmt.Sprintf(`\u%04X`, r)
+}
+
+func half(r rune) string { return `(?:(?=` + exactly(r) + `)[\s\S])` }
 
 // excludesAfter says that a sequence has a repetition and behind it, or behind
 // what can be empty, a class of any character but some.
@@ -155,10 +184,10 @@ func (t *rxTree) some(n *rxNode) (*rxNode, bool) {
 	case rxAlt:
 		alt := &rxNode{kind: rxAlt}
 		for _, k := range n.kids {
-			if k, ok := t.some(k); !ok {
-				return nil, false
-			} else if k != nil {
-				alt.kids = append(alt.kids, k)
+			if some, ok := t.some(k); !ok || some == nil && k.captures() {
+				return nil, false // the groups keep their numbers
+			} else if some != nil {
+				alt.kids = append(alt.kids, some)
 			}
 		}
 		if len(alt.kids) == 0 {

@@ -80,6 +80,22 @@ func regroup(prog *ast.Program, chains []*ast.BinaryExpression, refuse func(file
 	}
 }
 
+// awaitedPowers finds the powers whose base is an await without parentheses,
+// which the language refuses and the engine's parser takes.
+func awaitedPowers(prog *ast.Program, powers []*ast.BinaryExpression, refuse func(file.Idx)) {
+	if len(powers) == 0 {
+		return
+	}
+	text := lexemes(prog)
+	for _, e := range powers {
+		at := int(e.Left.(*ast.AwaitExpression).Await) - 1
+		i := sort.Search(len(text.list), func(i int) bool { return text.list[i].start >= at })
+		if depth, ok := text.before(e.Right); !ok || i == len(text.list) || text.list[i].depth == depth {
+			refuse(file.Idx(at + 1))
+		}
+	}
+}
+
 func compares(op token.Token) bool { return op != token.INSTANCEOF && op != token.IN }
 
 // leftmost is where the text of e begins, parentheses aside.
@@ -133,16 +149,31 @@ type lexed struct {
 // operator gives the depth of brackets at the operator of e: the last lexeme
 // in front of its right operand that opens no parenthesis.
 func (l *lexed) operator(e *ast.BinaryExpression) (int, bool) {
-	at := int(leftmost(e.Right)) - 1
-	i := sort.Search(len(l.list), func(i int) bool { return l.list[i].start >= at }) - 1
-	for i >= 0 && l.src[l.list[i].start] == '(' {
-		i--
-	}
+	i := l.index(e.Right)
 	if i < 0 {
 		return 0, false
 	}
 	word, op := l.src[l.list[i].start:l.list[i].end], e.Operator.String()
 	return l.list[i].depth, word == op || len(op) == 2 && word == "=" && i > 0 && l.src[l.list[i-1].start] == op[0]
+}
+
+// index is the last lexeme in front of e that opens no parenthesis, or -1.
+func (l *lexed) index(e ast.Expression) int {
+	at := int(leftmost(e)) - 1
+	i := sort.Search(len(l.list), func(i int) bool { return l.list[i].start >= at }) - 1
+	for i >= 0 && l.src[l.list[i].start] == '(' {
+		i--
+	}
+	return i
+}
+
+// before gives the depth of brackets there.
+func (l *lexed) before(e ast.Expression) (int, bool) {
+	i := l.index(e)
+	if i < 0 {
+		return 0, false
+	}
+	return l.list[i].depth, true
 }
 
 // lexemes reads the text of prog. What is a regular expression and what a

@@ -1,6 +1,6 @@
 // structuredClone. It is loaded when a program first reads the name; nothing
 // here is charged, the deadline and the stack bound it.
-(function (cloneError) {
+(function (cloneError, detach) {
   "use strict";
   const tag = Object.prototype.toString;
   const MapCtor = Map, SetCtor = Set, DateCtor = Date, RegExpCtor = RegExp;
@@ -31,7 +31,10 @@
       for (const v of value) out.add(clone(v, seen));
       return out;
     }
-    if (value instanceof buffers) return keep(value.slice(0));
+    if (value instanceof buffers) {
+      if (detach(value, true)) cloneError("an ArrayBuffer that is detached");
+      return keep(value.slice(0));
+    }
     if (buffers.isView(value)) {
       const buffer = clone(value.buffer, seen);
       return keep(value instanceof view
@@ -51,7 +54,19 @@
     return out;
   }
   return function structuredClone(value, options) {
-    if (options !== undefined && options !== null && options.transfer !== undefined && options.transfer.length > 0) cloneError("what is to be transferred");
-    return clone(value, new MapCtor());
+    if (arguments.length === 0) throw new TypeError("structuredClone needs a value");
+    const seen = new MapCtor(), moved = [];
+    const list = options === undefined || options === null ? undefined : options.transfer;
+    if (list !== undefined) {
+      for (const buffer of list) {
+        if (!(buffer instanceof buffers)) cloneError("what is to be transferred is no ArrayBuffer: it");
+        if (seen.has(buffer) || detach(buffer, true)) cloneError("an ArrayBuffer that is detached or given twice");
+        seen.set(buffer, buffer.slice(0));
+        moved[moved.length] = buffer;
+      }
+    }
+    const out = clone(value, seen);
+    for (let i = 0; i < moved.length; i++) detach(moved[i], false);
+    return out;
   };
 })

@@ -2,7 +2,7 @@
 // one that the engine gets in another form than the author wrote. The patterns
 // of both are expanded or refused, never silently read as something else; the
 // flags d and v, which the engine lacks, are put on top.
-(function (global, expand, author, authorFlags, namesCase, indices) {
+(function (global, expand, author, authorFlags, namesCase, indices, lastMatch, notKept) {
   "use strict";
   const defineProperty = Object.defineProperty;
   const define = (obj, key, value) =>
@@ -107,16 +107,20 @@
     if (!has(source, "\\b") && !has(source, "\\B")) return apply(nativeSplit, this, [text, limit]);
     return apply(nativeSplit, make(this.source, without(this.flags, "y") + "y", NativeRegExp), [text, limit]);
   } }[Symbol.split]);
+  const ends = { __proto__: null, "\n": "\\n", "\r": "\\r", "\u2028": "\\u2028", "\u2029": "\\u2029" };
   // shown is a pattern as it stands between slashes.
   const shown = (pattern) => {
-    let out = "";
+    let out = "", list = false;
     for (let i = 0; i < pattern.length; i++) {
-      const c = pattern[i];
-      if (c === "\\" && i + 1 < pattern.length) out += c + pattern[++i];
-      else if (c === "/") out += "\\/";
-      else if (c === "\n") out += "\\n";
-      else if (c === "\r") out += "\\r";
-      else out += c;
+      const c = pattern[i], escaped = c === "\\" && i + 1 < pattern.length, end = ends[escaped ? pattern[i + 1] : c];
+      if (end !== undefined) { out += end; if (escaped) i++; }
+      else if (escaped) out += c + pattern[++i];
+      else if (c === "/" && !list) out += "\\/";
+      else {
+        if (c === "[") list = true;
+        else if (c === "]") list = false;
+        out += c;
+      }
     }
     return out === "" ? "(?:)" : out;
   };
@@ -131,7 +135,7 @@
     // All cases of letters are written out, and the flag i is gone.
     if (typeof expanded !== "string") { native = expanded[1]; expanded = expanded[0]; }
     const plain = !has(flags, "d") && !has(flags, "v");
-    if (plain && expanded === pattern && !has(pattern, "/")) return construct(NativeRegExp, [expanded, flags], target);
+    if (plain && expanded === pattern && !has(pattern, "/") && !has(pattern, "\\\n") && !has(pattern, "\\\r")) return construct(NativeRegExp, [expanded, flags], target);
     native = without(native, "d");
     if (has(native, "v")) native = without(native, "v") + "u";
     const re = construct(NativeRegExp, [expanded, native], target);
@@ -164,6 +168,10 @@
     if (!isRegExp(this)) throw new TypeError("RegExp.prototype.compile called on something that is no regular expression");
     throw new SyntaxError("RegExp.prototype.compile is not supported; make a new expression");
   });
+  for (let i = 0; i < lastMatch.length; i++) {
+    const name = lastMatch[i], fail = () => { throw new TypeError(notKept(name)); };
+    defineProperty(Guarded, name, { get: fail, set: fail, enumerable: false, configurable: true });
+  }
   define(Guarded, "escape", function escape(text) {
     if (typeof text !== "string") throw new TypeError("RegExp.escape needs a string");
     let out = "";

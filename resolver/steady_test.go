@@ -1,0 +1,139 @@
+package resolver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+)
+
+func TestSteadyDocuments(t *testing.T) {
+	s := newResolver(t, Options{}).active.Load().program.steady
+	for name, want := range map[string]bool{
+		"data.toolwarrant.risk.level": true, "data.toolwarrant.risk.signals": true, "data.toolwarrant.effective.policy": true,
+		"data.toolwarrant.effective.env": true, "data.toolwarrant.effective.violations": true, "data.toolwarrant.hitl.requirement": true,
+		"data.toolwarrant.log.mask": true, "data.toolwarrant.limits.isolation": true,
+		"data.toolwarrant.decision": false, "data.toolwarrant.access.reasons": false, "data.toolwarrant.access.callable": false,
+		"data.toolwarrant.limits.rates":    false, // who asks
+		"data.toolwarrant.access.applies":  false, // a function
+		"data.toolwarrant.risk":            false,
+		"data.toolwarrant.gone":            false,
+		"data.toolwarrant.risk.level.more": false,
+		`data.toolwarrant.settings.access`: false,
+		`input.toolwarrant.risk.level`:     false,
+	} {
+		if got := s.number(ast.MustParseRef(name)) >= 0; got != want {
+			t.Errorf("%s: steady %v, want %v", name, got, want)
+		}
+	}
+	function := ast.Ref{ast.NewTerm(ast.MustParseRef("data.f")), ast.StringTerm("toolwarrant"), ast.StringTerm("risk"), ast.StringTerm("level")}
+	if s.number(function) >= 0 {
+		t.Error("the arguments of a function were taken for a document")
+	}
+	if s.number(nil) >= 0 {
+		t.Error("nothing is a document")
+	}
+}
+
+// A rule that looks at the caller, the call or the time in any way is asked
+// again for each call, and so is whatever is made of it.
+func TestRulesOfTheCallAreAskedEachTime(t *testing.T) {
+	for name, rule := range map[string]string{
+		"principal":      `signals contains _plain("destructive") if input.principal.subject == "ann"`,
+		"any field":      `signals contains _plain("destructive") if { some f in ["principal", "tool"]; input[f].subject == "ann" }`,
+		"whole input":    `signals contains _plain("destructive") if { x := input; x.principal.subject == "ann" }`,
+		"argument":       `signals contains _plain("destructive") if input.call.args.who == "ann"`,
+		"through a rule": "signals contains _plain(\"destructive\") if _ann\n\n_ann if input.principal.subject == \"ann\"",
+		"by a function":  "signals contains _plain(\"destructive\") if _is(\"ann\")\n\n_is(x) if input.principal.subject == x",
+		"in a set":       `signals contains _plain("destructive") if count({1 | input.principal.subject == "ann"}) > 0`,
+		"by the group":   `signals contains _plain("destructive") if object.get(input, ["principal", "subject"], "") == "ann"`,
+		"negated":        "signals contains _plain(\"destructive\") if not _other\n\n_other if input.principal.subject != \"ann\"",
+		"else":           "signals contains _plain(\"destructive\") if _who == 2\n\n_who := 1 if input.tool.name == \"gone\"\n\nelse := 2 if input.principal.subject == \"ann\"",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newResolver(t, Options{Policy: policyFolder(t, map[string]string{
+				"rego/risk/own.rego": "package toolwarrant.risk\n\nimport rego.v2\n\n" + rule + "\n",
+			})})
+			req := request(doc(t, map[string]any{"params": []map[string]any{{"name": "who", "type": "STRING", "required": false}}}))
+			for _, who := range []string{"bob", "ann", "bob", "ann", "ann", "bob"} {
+				req.Principal.Subject = who
+				req.Args = json.RawMessage(fmt.Sprintf(`{"who":%q}`, who))
+				d, err := r.Resolve(context.Background(), req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := map[string]string{"ann": "L5", "bob": "L0"}[who]
+				if d.RiskLevel != want || (d.HumanInTheLoop.Mode == "REQUIRED") != (who == "ann") {
+					t.Errorf("%s: level %s, mode %s, want %s", who, d.RiskLevel, d.HumanInTheLoop.Mode, want)
+				}
+			}
+		})
+	}
+}
+
+// "with" changes what a steady document is made of, below it.
+func TestMemoStaysOutOfWith(t *testing.T) {
+	r := newResolver(t, Options{Policy: policyFolder(t, map[string]string{
+		"rego/access/own.rego": `package toolwarrant.access
+
+import rego.v2
+
+import data.toolwarrant.effective
+import data.toolwarrant.risk
+
+reasons contains {"id": "would-be", "message": level, "path": ""} if {
+	input.principal.subject != "nobody"
+	level := risk.level with effective.file_write as true
+}
+`})})
+	req := request(doc(t, nil))
+	for range 3 {
+		d, err := r.Resolve(context.Background(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.RiskLevel != "L0" || len(d.Reasons) != 1 || d.Reasons[0].Message != "L4" {
+			t.Errorf("level %s, reasons %v; want L0, and L4 for a writer", d.RiskLevel, d.Reasons)
+		}
+	}
+}
+
+// Many callers of one new tool decide at once what each decides alone.
+func TestMemoOfManyCallers(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	e := newResolver(t, Options{}).active.Load()
+	for range shortened(20) {
+		first := anyRequest(t, rnd)
+		var all []ast.Value
+		for range 8 {
+			all = append(all, question(t, e, callOf(rnd, first)))
+		}
+		m := &memo{of: e.program.steady}
+		var wait sync.WaitGroup
+		for _, input := range all {
+			wait.Go(func() {
+				want, err := e.eval(context.Background(), e.program.decision, input)
+				got, gotErr := e.evalPlanned(context.Background(), e.program.decision, input, m)
+				if err != nil || gotErr != nil || want.Value.Compare(got.Value) != 0 {
+					t.Errorf("%v %v\nalone:  %s\nat once: %s", err, gotErr, want, got)
+				}
+			})
+		}
+		wait.Wait()
+	}
+}
+
+// callOf is another call of the tool of a request.
+func callOf(r *rand.Rand, req Request) Request {
+	other := req
+	other.Principal = decision.Principal{Subject: oneOf(r, "ann", "local", "bob"), Groups: oneOf(r, nil, []string{"guests"}, []string{"staff"})}
+	other.Origin = oneOf(r, decision.OriginMCPHTTP, decision.OriginList)
+	other.Args = oneOf(r, json.RawMessage(`{}`), json.RawMessage(`{"p1":"x"}`))
+	return other
+}
