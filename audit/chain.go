@@ -47,6 +47,7 @@ type chain struct {
 	known bool  // end and at describe the file as this process left it
 	end   int64 // length of the good part
 	at    link
+	loose loose // what is answered and not synced
 
 	enc  *encoder
 	hash *hasher
@@ -103,7 +104,7 @@ func (c *chain) append(entries []*entry, early func(n int)) (done int, err error
 		early(unsynced)
 	}
 	if unsynced < len(entries) {
-		if err := c.f.Sync(); err != nil {
+		if err := c.sync(); err != nil {
 			if early == nil {
 				unsynced = 0
 			}

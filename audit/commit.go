@@ -124,13 +124,18 @@ func (w *Writer) waiting() int {
 // share one sync and nobody waits for a timer.
 func (w *Writer) run() {
 	defer close(w.stopped)
-	for range w.wake {
+	tick, stop := w.syncing.ticker()
+	defer stop()
+	for open := true; open; {
+		select {
+		case _, open = <-w.wake:
+		case <-tick:
+		}
 		for w.waiting() > 0 {
 			w.commit()
+			w.settle(false)
 		}
-	}
-	for w.waiting() > 0 {
-		w.commit()
+		w.settle(!open)
 	}
 }
 
@@ -146,6 +151,9 @@ func (w *Writer) commit() {
 		return
 	}
 	err = b.write()
+	if err == nil && w.syncing.interval > 0 && b.inFile > 0 {
+		w.chain.loose.began(w.now())
+	}
 	unlock()
 	if err == nil || b.inFile > 0 {
 		if sinkErr := w.sinks.deliver(ctx, b.lines, b.synced); sinkErr != nil && err == nil {
@@ -173,6 +181,9 @@ type batch struct {
 func (b *batch) write() error {
 	c := b.w.chain
 	t, err := c.refresh(false)
+	if err == nil {
+		err = c.again()
+	}
 	if err != nil {
 		return unavailable(b.w.path, err)
 	}
@@ -246,6 +257,9 @@ func (b *batch) gather(sync bool) error {
 }
 
 func (b *batch) add(owner *request, e *entry) {
+	if b.w.syncing.interval > 0 {
+		e.sync = false
+	}
 	b.entries = append(b.entries, e)
 	b.owners = append(b.owners, owner)
 }

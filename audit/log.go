@@ -32,7 +32,7 @@ func (w *Writer) Ask(ctx context.Context, c Call, m Masker) error {
 // set, which survives the machine's.
 func (w *Writer) Open(ctx context.Context, c Call, sync bool, m Masker) error {
 	c.Phase, c.Outcome = PhaseOpen, nil
-	r, err := w.callRequest(c, sync, m)
+	r, err := w.callRequest(c, sync || w.syncing.every, m)
 	if err != nil {
 		return err
 	}

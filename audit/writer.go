@@ -22,6 +22,11 @@ type Options struct {
 	// <File>.d, so that several homes may share one log; objects stay in the
 	// home.
 	File string
+	// Fsync says when what is written is made durable, SyncGroup if empty.
+	Fsync Fsync
+	// Interval is the longest time that SyncInterval leaves a record
+	// unsynced, 100 ms if zero.
+	Interval time.Duration
 	// Sinks get the lines as well.
 	Sinks []SinkOption
 	// Now is the clock, time.Now if nil.
@@ -48,6 +53,7 @@ type Writer struct {
 	stateDir string
 	now      func() time.Time
 	batch    int
+	syncing  syncing
 
 	chain  *chain
 	live   *live
@@ -127,6 +133,12 @@ func open(dir, path string, o Options) (*Writer, error) {
 	if w.batch <= 0 {
 		w.batch = batchMax
 	}
+	if w.syncing, err = newSyncing(o); err != nil {
+		return nil, err
+	}
+	if w.syncing.every {
+		w.batch = 1
+	}
 	if o.open == nil {
 		o.open = openLogFile
 	}
@@ -163,6 +175,7 @@ func (w *Writer) begin(ctx context.Context) error {
 			return err
 		}
 	}
+	w.chain.loose.from = w.chain.end
 	w.live, err = register(w.stateDir, w.id, w.chain.end)
 	return err
 }
@@ -192,6 +205,9 @@ func (w *Writer) Shutdown(ctx context.Context) error {
 		return unavailable(w.path, ctx.Err())
 	}
 	err := w.sinks.close(ctx)
+	if w.chain.loose.failed {
+		err = w.health.last()
+	}
 	if low, n := w.calls.low(w.chain.end); n > 0 {
 		_ = writeMark(w.live.mark, low)
 		w.live.release(false)

@@ -95,8 +95,10 @@ type Grant struct {
 
 // Audit says where the log is.
 type Audit struct {
-	File       string     `json:"file"` // "" = under audit of the home
-	Checkpoint Checkpoint `json:"checkpoint"`
+	File        string     `json:"file"`         // "" = under audit of the home
+	Fsync       string     `json:"fsync"`        // every, group, interval
+	FsyncMillis int64      `json:"fsync-millis"` // of interval
+	Checkpoint  Checkpoint `json:"checkpoint"`
 }
 
 // Checkpoint says how the log is signed.

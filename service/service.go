@@ -134,7 +134,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 			return nil, err
 		}
 	}
-	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), audit.Options{File: o.Config.Audit.File}); err != nil {
+	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), s.auditOptions()); err != nil {
 		return nil, err
 	}
 	store, err := dirstore.Open(filepath.Join(o.Home, "approvals"))
