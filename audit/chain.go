@@ -48,11 +48,13 @@ type chain struct {
 	end   int64 // length of the good part
 	at    link
 	loose loose // what is answered and not synced
+	place place // of the open file in the log
 
 	enc  *encoder
 	hash *hasher
 	buf  []byte
-	once map[string]bool // the names of the lines in buf
+	step func(string) error // of a rotation, for tests that stop there
+	once map[string]bool    // the names of the lines in buf
 }
 
 // entry is one line to write.
@@ -69,7 +71,8 @@ type entry struct {
 	// that makes it needless, is in the file for good.
 	written func(e *entry)
 
-	offset int64
+	offset int64 // in the file
+	place  int64 // in the log, through all its files
 	length int
 	at     link // place after this line
 }
@@ -123,6 +126,7 @@ func (c *chain) append(entries []*entry, early func(n int)) (done int, err error
 // layOut encodes one line into the buffer and moves the place on.
 func (c *chain) layOut(e *entry) error {
 	e.offset = c.end + int64(len(c.buf))
+	e.place = c.place.base + e.offset
 	e.length = 0
 	e.at = c.at
 	if e.body == nil || c.once[e.once] || (e.unless != nil && e.unless()) {

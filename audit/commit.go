@@ -28,12 +28,16 @@ type request struct {
 	// prepare, if set, is called under the lock and gives the lines that go
 	// in place of entry; all of them are synced.
 	prepare func() ([]*entry, error)
+	// inside, if set, is called under the lock before anything is written. It
+	// gives the lines that it wrote itself.
+	inside func() ([][]byte, error)
 	// finished, if set, is told whether the line is in the file, also when
 	// nobody waits for it any more.
 	finished func(inFile bool)
 
 	state    atomic.Int32
-	answered bool // used by the committer alone
+	answered bool  // used by the committer alone
+	failed   error // of inside
 	done     chan error
 }
 
@@ -155,7 +159,7 @@ func (w *Writer) commit() {
 		w.chain.loose.began(w.now())
 	}
 	unlock()
-	if err == nil || b.inFile > 0 {
+	if err == nil || len(b.lines) > 0 {
 		if sinkErr := w.sinks.deliver(ctx, b.lines, b.synced); sinkErr != nil && err == nil {
 			err = sinkErr
 			b.inFileOnly = true
@@ -190,6 +194,9 @@ func (b *batch) write() error {
 	if t != nil {
 		b.w.untold = append(b.w.untold, t.event())
 	}
+	if err := b.insides(); err != nil {
+		return unavailable(b.w.path, err)
+	}
 	if err := b.collect(); err != nil {
 		return unavailable(b.w.path, err)
 	}
@@ -206,14 +213,35 @@ func (b *batch) write() error {
 		}
 	}
 	if n > 0 && !b.w.sinks.none() {
-		b.lines = c.lines(b.entries[:n])
+		b.lines = append(b.lines, c.lines(b.entries[:n])...)
 	}
 	if err != nil {
 		return unavailable(b.w.path, err)
 	}
 	b.w.untold = nil
-	b.w.live.advance(c.end, b.w.calls)
+	b.w.live.advance(c.place.base+c.end, b.w.calls)
+	b.w.keeper.grew(c)
 	return nil
+}
+
+// insides runs what has to be done while nobody writes. What fails there is
+// for who asked for it: the calls of the batch go on.
+func (b *batch) insides() error {
+	for _, r := range b.requests {
+		if r.inside == nil {
+			continue
+		}
+		lines, err := r.inside()
+		b.lines = append(b.lines, lines...)
+		if err == nil {
+			continue
+		}
+		r.failed = err
+		if _, err := b.w.chain.refresh(false); err != nil {
+			return err
+		}
+	}
+	return b.w.chain.settled()
 }
 
 // collect puts the lines in order: first those that ask for no sync, then
@@ -293,6 +321,9 @@ func (b *batch) finish(err error) {
 
 func (r *request) answer(inFile bool, err error) {
 	r.answered = true
+	if err == nil {
+		err = r.failed
+	}
 	if r.finished != nil {
 		r.finished(inFile)
 	}

@@ -3,12 +3,10 @@ package audit
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
-	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 // ReasonReplaced is of a log that is not the one that was followed: it became
@@ -44,7 +42,7 @@ func (f *Follower) Next(ctx context.Context) (checkpoint.Checkpoint, error) {
 	if err := f.read(ctx); err != nil {
 		return checkpoint.Checkpoint{}, err
 	}
-	if r := f.v.report; len(r.Findings) > 0 {
+	if r := f.v.soFar(); len(r.Findings) > 0 {
 		first := r.Findings[0]
 		f.broken = refuse(f.path, ReasonReplaced, "line %d of %s: %s; no checkpoint is signed any more", first.Line, f.path, first.Message)
 		return checkpoint.Checkpoint{}, f.broken
@@ -57,38 +55,23 @@ func (f *Follower) Next(ctx context.Context) (checkpoint.Checkpoint, error) {
 }
 
 func (f *Follower) read(ctx context.Context) error {
-	file, err := os.Open(f.path)
-	if errors.Is(err, os.ErrNotExist) && f.offset == 0 {
+	if _, err := os.Stat(f.path); errors.Is(err, os.ErrNotExist) && f.offset == 0 {
 		return nil
 	}
-	if err != nil {
-		return refuse(f.path, ReasonIO, "the audit log %s cannot be read", f.path).Because(err)
-	}
-	defer file.Close()
-	size, err := settledSize(ctx, f.path, file)
-	if err != nil {
-		return refuse(f.path, ReasonIO, "the audit log %s cannot be read", f.path).Because(err)
-	}
-	if size < f.offset {
-		f.broken = refuse(f.path, ReasonReplaced, "the audit log %s became shorter: %d bytes were there, and %d are; no checkpoint is signed any more", f.path, f.offset, size)
-		return f.broken
-	}
-	lines := newLineReader(io.NewSectionReader(file, f.offset, size-f.offset))
-	for {
-		l, err := lines.next()
-		if err == io.EOF || err == nil && l.torn {
+	err := eachFrom(ctx, f.path, f.offset, true, func(s *source, _ int, at int64, l rawLine) error {
+		if l.torn {
 			return nil // what is not whole yet is read the next time
 		}
-		if err != nil {
-			return refuse(f.path, ReasonIO, "the audit log %s cannot be read", f.path).Because(err)
-		}
-		if ctx.Err() != nil {
-			return fault.New(fault.AuditUnavailable, ReasonIO, "the audit log was not read to its end").Because(ctx.Err())
-		}
 		f.lines++
-		if err := f.v.line(f.lines, 0, l); err != nil {
-			return err
-		}
-		f.offset += l.size
+		f.offset = at + l.size
+		return f.v.line(f.lines, 0, l)
+	})
+	if errors.Is(err, errNoPlace) {
+		f.broken = refuse(f.path, ReasonReplaced, "the audit log %s became shorter: %d bytes were there; no checkpoint is signed any more", f.path, f.offset)
+		return f.broken
 	}
+	if err != nil {
+		return refuse(f.path, ReasonIO, "the audit log %s was not read to its end", f.path).Because(err)
+	}
+	return nil
 }

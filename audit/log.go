@@ -23,7 +23,7 @@ func (w *Writer) Ask(ctx context.Context, c Call, m Masker) error {
 	if err != nil {
 		return err
 	}
-	r.written = func(e *entry) { w.calls.asked(c.CallID, e.offset, expires) }
+	r.written = func(e *entry) { w.calls.asked(c.CallID, e.place, expires) }
 	return w.submit(ctx, r)
 }
 
@@ -36,7 +36,7 @@ func (w *Writer) Open(ctx context.Context, c Call, sync bool, m Masker) error {
 	if err != nil {
 		return err
 	}
-	r.written = func(e *entry) { w.calls.opened(c.CallID, e.offset) }
+	r.written = func(e *entry) { w.calls.opened(c.CallID, e.place) }
 	return w.submit(ctx, r)
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
 )
 
 // FileName is the name of the log in the audit folder of a home.
@@ -27,6 +29,12 @@ type Options struct {
 	// Interval is the longest time that SyncInterval leaves a record
 	// unsynced, 100 ms if zero.
 	Interval time.Duration
+	// Rotate says when the log goes on in a new file, Retain which of the
+	// closed ones are removed.
+	Rotate Rotation
+	Retain Retention
+	// SignRemoval signs the note of a removal, nil = none is made.
+	SignRemoval func(checkpoint.Removal) ([]byte, error)
 	// Sinks get the lines as well.
 	Sinks []SinkOption
 	// Now is the clock, time.Now if nil.
@@ -34,6 +42,7 @@ type Options struct {
 
 	writer string // id, for tests
 	batch  int    // most records of one commit, for benchmarks
+	manual bool   // the test is the keeper
 	open   func(path string, flag int) (logFile, error)
 }
 
@@ -57,6 +66,7 @@ type Writer struct {
 
 	chain  *chain
 	live   *live
+	keeper *keeper
 	calls  *calls
 	sinks  *sinks
 	health health
@@ -80,7 +90,7 @@ func layout(dir, file string) (stateDir, lockPath string) {
 	if filepath.Clean(file) != filepath.Join(dir, FileName) {
 		stateDir = file + ".d"
 	}
-	return stateDir, filepath.Join(stateDir, ".lock")
+	return stateDir, filepath.Join(stateDir, lockName)
 }
 
 // Open opens, or begins, the chain in dir (the audit folder of a home, made
@@ -102,6 +112,9 @@ func Open(dir string, o Options) (*Writer, error) {
 		return nil, err
 	}
 	w.recovered = r
+	if !o.manual {
+		w.keeper.start()
+	}
 	return w, nil
 }
 
@@ -151,6 +164,8 @@ func open(dir, path string, o Options) (*Writer, error) {
 		return nil, err
 	}
 	w.sinks = startSinks(o.Sinks)
+	w.keeper = newKeeper(w, o)
+	w.keeper.grew(w.chain)
 	go w.run()
 	return w, nil
 }
@@ -166,6 +181,9 @@ func (w *Writer) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.chain.resume(); err != nil {
+		return err
+	}
 	if t != nil {
 		b, err := encodeEvent(w.id, t.event(), nil)
 		if err != nil {
@@ -175,8 +193,11 @@ func (w *Writer) begin(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := w.chain.locate(); err != nil {
+		return err
+	}
 	w.chain.loose.from = w.chain.end
-	w.live, err = register(w.stateDir, w.id, w.chain.end)
+	w.live, err = register(w.stateDir, w.id, w.chain.place.base+w.chain.end)
 	return err
 }
 
@@ -191,6 +212,7 @@ func (w *Writer) Path() string { return w.path }
 // log; the next Open closes them as INTERRUPTED. A second Shutdown does
 // nothing.
 func (w *Writer) Shutdown(ctx context.Context) error {
+	w.keeper.stop()
 	w.mu.Lock()
 	if w.stopping {
 		w.mu.Unlock()
@@ -208,7 +230,7 @@ func (w *Writer) Shutdown(ctx context.Context) error {
 	if w.chain.loose.failed {
 		err = w.health.last()
 	}
-	if low, n := w.calls.low(w.chain.end); n > 0 {
+	if low, n := w.calls.low(w.chain.place.base + w.chain.end); n > 0 {
 		_ = writeMark(w.live.mark, low)
 		w.live.release(false)
 	} else {

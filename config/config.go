@@ -98,7 +98,21 @@ type Audit struct {
 	File        string     `json:"file"`         // "" = under audit of the home
 	Fsync       string     `json:"fsync"`        // every, group, interval
 	FsyncMillis int64      `json:"fsync-millis"` // of interval
+	Rotate      Rotate     `json:"rotate"`
+	Retain      Retain     `json:"retain"`
 	Checkpoint  Checkpoint `json:"checkpoint"`
+}
+
+// Rotate says when the log goes on in a new file; 0 = never.
+type Rotate struct {
+	Bytes int64 `json:"bytes"`
+	Hours int64 `json:"hours"`
+}
+
+// Retain says which closed files of the log are removed; 0 = none.
+type Retain struct {
+	Days     int64 `json:"days"`
+	Segments int64 `json:"segments"`
 }
 
 // Checkpoint says how the log is signed.

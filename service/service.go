@@ -134,7 +134,11 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 			return nil, err
 		}
 	}
-	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), s.auditOptions()); err != nil {
+	log, err := s.auditOptions()
+	if err != nil {
+		return nil, err
+	}
+	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), log); err != nil {
 		return nil, err
 	}
 	store, err := dirstore.Open(filepath.Join(o.Home, "approvals"))
@@ -172,6 +176,7 @@ const sweepEvery = 5 * time.Second
 // sweep closes what nobody came back for.
 func (s *Service) sweep(ctx context.Context) {
 	defer close(s.swept)
+	said := ""
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
@@ -186,6 +191,7 @@ func (s *Service) sweep(ctx context.Context) {
 		if _, err := s.Audit.CloseAbandoned(ctx, time.Now()); err != nil {
 			s.logger.Warn().Err(err).Msg("abandoned calls could not be closed in the audit log")
 		}
+		said = s.upkeep(said)
 	}
 }
 

@@ -1,0 +1,135 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
+)
+
+// kindRemoved is the event that says which files were removed: the tombstone.
+const kindRemoved = "segment.removed"
+
+// tombstone is the detail of that event.
+type tombstone struct {
+	Segments []checkpoint.Segment `json:"segments"`
+	Note     *string              `json:"note"` // the same, signed; null without a key
+}
+
+func (t tombstone) event() Event {
+	return Event{Kind: kindRemoved, Detail: map[string]any{"segments": t.Segments, "note": t.Note}}
+}
+
+// Removed says which lines are not there any more, as the log itself does.
+type Removed struct {
+	Last   uint64 `json:"last"`   // lines 1 to Last
+	Seq    uint64 `json:"seq"`    // of the record that says so
+	Time   string `json:"time"`   // of that record
+	Signed bool   `json:"signed"` // the key that Verify was given signed it
+}
+
+// removal is a tombstone that a verifier has met.
+type removal struct {
+	head Head
+	tombstone
+}
+
+// beginning is the first line of a chain that has no first line.
+type beginning struct {
+	file    string
+	line    int
+	seq     uint64
+	prev    string
+	segment bool // a whole file begins there
+}
+
+var removedKind = []byte(`"kind":"` + kindRemoved + `"`)
+
+// tombstone takes in a record that says what was removed.
+func (v *verifier) tombstone(line []byte, h Head) {
+	if h.Phase != PhaseEvent || !bytes.Contains(line[:min(len(line), 1024)], removedKind) {
+		return
+	}
+	var r struct {
+		Detail tombstone `json:"detail"`
+	}
+	if json.Unmarshal(line, &r) == nil {
+		v.removals = append(v.removals, removal{h, r.Detail})
+	}
+}
+
+// begin notes where a chain begins that begins in its middle, and takes over
+// the tree that its first line gives for the lines before it. Whether that is
+// the right one, a checkpoint says.
+func (v *verifier) begin(n int, line []byte) {
+	o, ok := originOf(line)
+	if !ok || o.head.Seq == 1 || !sumHolds(line) {
+		return
+	}
+	v.start = &beginning{file: v.file, line: n, seq: o.head.Seq, prev: o.head.Prev, segment: o.opens != nil}
+	if o.tree != nil {
+		v.tree = *o.tree
+	}
+	prev, _ := parseHash([]byte(o.head.Prev))
+	v.at = link{seq: o.head.Seq - 1, head: prev}
+}
+
+// soFar is the report over what was read, as if it were all.
+func (v *verifier) soFar() Report {
+	r := v.report
+	if s := v.start; s != nil {
+		var f *Finding
+		if r.Removed, f = v.accounted(s); f != nil {
+			r.Findings = slices.Insert(slices.Clone(r.Findings), 0, *f)
+		}
+	}
+	return r
+}
+
+// accounted looks for the tombstone of the lines before the first one.
+func (v *verifier) accounted(s *beginning) (*Removed, *Finding) {
+	f := &Finding{File: s.file, Line: s.line, Seq: &s.seq, Kind: KindSeq}
+	for _, t := range v.removals {
+		if !slices.ContainsFunc(t.Segments, func(x checkpoint.Segment) bool { return x.Last+1 == s.seq && x.Head == s.prev }) {
+			continue
+		}
+		out := &Removed{Last: s.seq - 1, Seq: t.head.Seq, Time: t.head.Time}
+		if v.key == nil {
+			return out, nil
+		}
+		var err error
+		if out.Signed, err = t.signedBy(v.key); err == nil && (out.Signed || v.signedTo >= t.head.Seq) {
+			return out, nil
+		}
+		f.Kind = KindRemoved
+		f.Message = fmt.Sprintf("records 1 to %d were removed, and the record %d that says so is neither signed by %s nor covered by one of the checkpoints", s.seq-1, t.head.Seq, v.key.Name())
+		return out, f
+	}
+	if s.segment {
+		f.Kind = KindRemoved
+		f.Message = fmt.Sprintf("the file begins in the middle of a chain: records 1 to %d are elsewhere or were removed, and no record of a removal says so", s.seq-1)
+		return nil, f
+	}
+	f.Message = "the file begins in the middle of a chain: its first lines are elsewhere or were removed"
+	return nil, f
+}
+
+// signedBy reports whether the key signed what the record says. A note that
+// says something else, or is not the key's, is an error.
+func (t removal) signedBy(key note.Verifier) (bool, error) {
+	if t.Note == nil {
+		return false, nil
+	}
+	r, err := checkpoint.OpenRemoval([]byte(*t.Note), key)
+	if err != nil {
+		return false, err
+	}
+	if !slices.Equal(r.Segments, t.Segments) {
+		return false, fmt.Errorf("audit: the note tells of another removal")
+	}
+	return true, nil
+}
