@@ -58,14 +58,13 @@ func (f *Follower) read(ctx context.Context) error {
 	if _, err := os.Stat(f.path); errors.Is(err, os.ErrNotExist) && f.offset == 0 {
 		return nil
 	}
-	err := eachFrom(ctx, f.path, f.offset, true, func(s *source, _ int, at int64, l rawLine) error {
-		if l.torn {
-			return nil // what is not whole yet is read the next time
-		}
-		f.lines++
-		f.offset = at + l.size
-		return f.v.line(f.lines, 0, l)
-	})
+	err := f.readOn(ctx)
+	if errors.Is(err, errGap) {
+		// Files were removed that were not read yet. What is left tells of
+		// it, or does not hold.
+		*f = *Follow(f.path)
+		err = f.readOn(ctx)
+	}
 	if errors.Is(err, errNoPlace) {
 		f.broken = refuse(f.path, ReasonReplaced, "the audit log %s became shorter: %d bytes were there; no checkpoint is signed any more", f.path, f.offset)
 		return f.broken
@@ -74,4 +73,23 @@ func (f *Follower) read(ctx context.Context) error {
 		return refuse(f.path, ReasonIO, "the audit log %s was not read to its end", f.path).Because(err)
 	}
 	return nil
+}
+
+// errGap says that lines which were to come next are not there any more.
+var errGap = errors.New("audit: the next lines were removed")
+
+// readOn takes in what lies behind offset. Of a log that is read from its
+// begin, that is where its first file begins.
+func (f *Follower) readOn(ctx context.Context) error {
+	return eachFrom(ctx, f.path, f.offset, true, func(_ *source, _ int, at int64, l rawLine) error {
+		if l.torn {
+			return nil // what is not whole yet is read the next time
+		}
+		if at != f.offset && f.lines > 0 {
+			return errGap
+		}
+		f.lines++
+		f.offset = at + l.size
+		return f.v.line(f.lines, 0, l)
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/digest"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
@@ -173,3 +174,7 @@ func sampleLog(t testing.TB) []byte {
 	must(t, w.Shutdown(ctx))
 	return readFile(t, logPath(dir))
 }
+
+func decode(raw json.RawMessage, v any) error { return json.Unmarshal(raw, v) }
+
+func digestOf(b []byte) string { return digest.Bytes(b) }

@@ -61,10 +61,10 @@ func register(stateDir, id string, offset int64) (*live, error) {
 	return v, nil
 }
 
-// settle moves the mark of a writer that has nothing in flight to the end of
-// the log, so that an idle process keeps no segment from being removed.
+// settle moves the mark on now, so that a process with little to do keeps no
+// segment from being removed.
 func (v *live) settle(end int64, c *calls) {
-	if low, n := c.low(end); n == 0 && writeMark(v.mark, low) == nil {
+	if low, _ := c.low(end); writeMark(v.mark, low) == nil {
 		v.marked = end
 	}
 }

@@ -126,8 +126,10 @@ func TestRotate(t *testing.T) {
 func TestRotateByItself(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
+	var writers []*Writer
 	for i := range 3 {
 		w := mustOpen(t, dir, Options{Rotate: Rotation{Bytes: 64 << 10}})
+		writers = append(writers, w)
 		for j := range 4 {
 			wg.Go(func() {
 				for k := range 50 {
@@ -141,6 +143,10 @@ func TestRotateByItself(t *testing.T) {
 		}
 	}
 	wg.Wait()
+	wantOK(t, logPath(dir)) // while it may still be rotated
+	for _, w := range writers {
+		must(t, w.Shutdown(context.Background()))
+	}
 	r := wantOK(t, logPath(dir))
 	turns := 0
 	must(t, Scan(context.Background(), []string{logPath(dir)}, func(l Line) error {
