@@ -20,6 +20,7 @@ import (
 type source struct {
 	path  string
 	first uint64   // seq of its first line, 0 when it is not known yet
+	found bool     // listed as a closed segment of a log, which may be removed since
 	held  *os.File // of the file that grows: the one that the closed files were listed for
 }
 
@@ -72,7 +73,7 @@ func expand(path string) (sources, error) {
 	var out sources
 	for _, c := range closed {
 		if own.first == 0 || c.first < own.first {
-			out = append(out, &source{path: c.path, first: c.first})
+			out = append(out, &source{path: c.path, first: c.first, found: true})
 		}
 	}
 	if len(out) == 0 {
@@ -154,6 +155,9 @@ func (s *source) size(ctx context.Context, f *os.File, settle bool) (int64, erro
 // after the last of them, the torn one included.
 func (s *source) lines(ctx context.Context, offset int64, settle bool, f func(n int, offset int64, l rawLine) error) (int64, error) {
 	r, err := s.open(ctx, settle)
+	if s.found && errors.Is(err, fs.ErrNotExist) {
+		return offset, nil // removed; the next file and the record of it say so
+	}
 	if err != nil {
 		return offset, err
 	}

@@ -39,7 +39,7 @@ var waysOut = map[string]struct {
 	"cmd/toolwarrant app.auditProveCmd .Encode":       {1, masked},
 	"cmd/toolwarrant app.auditProveCmd .printf":       {1, masked},
 	"cmd/toolwarrant app.auditVerifyProofCmd .printf": {1, masked},
-	"cmd/toolwarrant app.verified .printf":            {3, ours},
+	"cmd/toolwarrant app.verified .printf":            {4, ours},
 	"cmd/toolwarrant app.called .printf":              {1, visible},
 	"cmd/toolwarrant app.called fmt.Fprintf":          {1, visible},
 	"cmd/toolwarrant app.catalogDraftCmd .printf":     {1, ours},
