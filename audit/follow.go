@@ -90,6 +90,7 @@ func (f *Follower) readOn(ctx context.Context) error {
 		}
 		f.lines++
 		f.offset = at + l.size
-		return f.v.line(f.lines, 0, l)
+		f.v.line(f.lines, l)
+		return nil
 	})
 }

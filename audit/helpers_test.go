@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,6 +72,18 @@ func clock() func() time.Time {
 	t := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	return func() time.Time { return t }
 }
+
+// handClock is moved on by the test.
+type handClock struct{ at atomic.Int64 }
+
+func newHandClock() *handClock {
+	c := &handClock{}
+	c.at.Store(clock()().UnixNano())
+	return c
+}
+
+func (c *handClock) now() time.Time       { return time.Unix(0, c.at.Load()) }
+func (c *handClock) pass(d time.Duration) { c.at.Add(int64(d)) }
 
 func mustOpen(t testing.TB, dir string, o Options) *Writer {
 	t.Helper()

@@ -65,11 +65,11 @@ func (v *verifier) tombstone(line []byte, h Head) {
 // begin notes where a chain begins that begins in its middle, and takes over
 // the tree that its first line gives for the lines before it. Whether that is
 // the right one, a checkpoint says.
-func (v *verifier) begin(n int, line []byte) {
-	o, ok := originOf(line)
-	if !ok || o.head.Seq == 1 || !sumHolds(line) {
+func (v *verifier) begin(n int, l *checked) {
+	if !l.isHead || l.head.Seq == 1 || !l.sum {
 		return
 	}
+	o, _ := originOf(l.bytes)
 	v.start = &beginning{file: v.file, line: n, seq: o.head.Seq, prev: o.head.Prev, segment: o.opens != nil}
 	if o.tree != nil {
 		v.tree = *o.tree

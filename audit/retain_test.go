@@ -219,24 +219,24 @@ func readAll(t testing.TB, path string) []byte {
 
 // TestRetentionByAge: as old as the newest record of a file.
 func TestRetentionByAge(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	clock := newHandClock()
 	dir := t.TempDir()
 	ctx := context.Background()
-	w := rotating(t, dir, Options{Retain: Retention{Age: 24 * time.Hour}, Now: func() time.Time { return now }})
+	w := rotating(t, dir, Options{Retain: Retention{Age: 24 * time.Hour}, Now: clock.now})
 	for i := range 3 {
 		closes(t, w, fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i))
 		turn(t, w)
-		now = now.Add(10 * time.Hour)
+		clock.pass(10 * time.Hour)
 	}
 	for _, want := range []int{2, 1, 0} { // those of 30, 20 and 10 hours ago
 		must(t, w.keeper.tidy(ctx))
 		if n := len(segmentPaths(t, dir)); n != want {
-			t.Errorf("%d files are left at %s, want %d", n, now, want)
+			t.Errorf("%d files are left, want %d", n, want)
 		}
 		if r := wantOK(t, w.Path()); r.Removed == nil {
 			t.Error("nothing is said to be removed")
 		}
-		now = now.Add(10 * time.Hour)
+		clock.pass(10 * time.Hour)
 	}
 }
 

@@ -161,19 +161,19 @@ func TestRotateByItself(t *testing.T) {
 }
 
 func TestRotateByAge(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	w := mustOpen(t, t.TempDir(), Options{Rotate: Rotation{After: time.Hour}, manual: true, Now: func() time.Time { return now }})
+	clock := newHandClock()
+	w := mustOpen(t, t.TempDir(), Options{Rotate: Rotation{After: time.Hour}, manual: true, Now: clock.now})
 	ctx := context.Background()
 	must(t, w.keeper.round(ctx))
 	closes(t, w, "a", "b")
-	now = now.Add(59 * time.Minute)
+	clock.pass(59 * time.Minute)
 	must(t, w.keeper.round(ctx))
 	if w.keeper.began.Load() == 0 {
 		t.Error("rotated too early")
 	}
-	now = now.Add(time.Minute)
+	clock.pass(time.Minute)
 	must(t, w.keeper.round(ctx))
-	now = now.Add(24 * time.Hour)
+	clock.pass(24 * time.Hour)
 	must(t, w.keeper.round(ctx)) // nothing came since
 	if got := phases(records(t, w.Path())); got != "close:a close:b event:segment" {
 		t.Error(got)

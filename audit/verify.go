@@ -106,10 +106,10 @@ func (v *verifier) files(ctx context.Context, paths []string, anchored bool) (Re
 	defer set.close()
 	for _, s := range set {
 		v.file = s.path
-		last := 0
-		_, err := s.lines(ctx, 0, true, func(n int, at int64, l rawLine) error {
-			v.file, last = s.path, n
-			return v.line(n, at, l)
+		last, err := s.checkAll(ctx, func(n int, c *checked) error {
+			v.file = s.path
+			v.checked(n, c)
+			return nil
 		})
 		if bad := new(damaged); errors.As(err, &bad) {
 			v.find(last+1, nil, KindCompressed, bad.Error()+"; the lines from here to the end of the file cannot be read")
@@ -157,47 +157,50 @@ func (v *verifier) finish(anchored bool) Report {
 }
 
 // line looks at the next line of the chain.
-func (v *verifier) line(n int, _ int64, l rawLine) error {
+func (v *verifier) line(n int, l rawLine) {
+	c := checkLine(v.hash, l)
+	v.checked(n, &c)
+}
+
+// checked takes in the next line of the chain.
+func (v *verifier) checked(n int, l *checked) {
 	if l.torn {
 		v.find(n, nil, KindTorn, "the last line has no end: a write was interrupted, or the file was cut or altered")
-		return nil
+		return
 	}
 	v.report.Records++
 	if v.at.seq == 0 && v.report.Records == 1 {
-		v.begin(n, l.bytes)
+		v.begin(n, l)
 	}
 	want := link{seq: v.at.seq + 1, head: v.at.head}
-	v.at = link{seq: want.seq, head: v.hash.leaf(l.bytes)}
+	v.at = link{seq: want.seq, head: l.leaf}
 	v.tree.Append(v.at.head)
 	defer v.compare(n)
 
-	h, head := parseHead(l.bytes)
+	h := l.head
 	var seq *uint64
-	if head {
+	if l.isHead {
 		seq = &h.Seq
 	}
 	switch {
 	case l.tooLong:
 		v.find(n, nil, KindJSON, "the line is longer than any record")
-	case !sumHolds(l.bytes):
-		if isJSON(l.bytes) {
-			v.find(n, seq, KindSum, "the line was altered: its sum does not hold")
-		} else {
-			v.find(n, seq, KindJSON, "the line is no JSON value")
-		}
-	case !isJSON(l.bytes):
+	case !l.sum && l.json:
+		v.find(n, seq, KindSum, "the line was altered: its sum does not hold")
+	case !l.sum:
+		v.find(n, seq, KindJSON, "the line is no JSON value")
+	case !l.json:
 		v.find(n, seq, KindJSON, "the line is no JSON value, though its sum holds")
-	case !head || h.Schema != Schema:
+	case !l.isHead || h.Schema != Schema:
 		v.find(n, seq, KindSchema, "the line is no record of "+Schema)
 	default:
 		v.place(n, h, want, l.bytes)
 		v.closed(n, h)
 		v.tombstone(l.bytes, h)
 		v.damaged = false
-		return nil
+		return
 	}
 	v.damaged = true
-	return nil
 }
 
 // isJSON reports whether a line is one JSON value in valid UTF-8. Names that
