@@ -78,12 +78,12 @@ func encodeCall(writer string, c *Call) ([]byte, error) {
 		if c.RiskSignals == nil {
 			null(e, "riskSignals")
 		} else {
-			e.Array("riskSignals", signalList(c.RiskSignals))
+			e.Array("riskSignals", (*signalList)(&c.RiskSignals))
 		}
 		if c.Reasons == nil {
 			null(e, "reasons")
 		} else {
-			e.Array("reasons", reasonList(c.Reasons))
+			e.Array("reasons", (*reasonList)(&c.Reasons))
 		}
 		object(e, "humanInTheLoop", c.HITL)
 		raw(e, "params", c.Params)
@@ -150,9 +150,9 @@ func (t *toolObject) MarshalZerologObject(e *zerolog.Event) {
 type signalList []decision.Signal
 
 // MarshalZerologArray encodes the signals.
-func (l signalList) MarshalZerologArray(a *zerolog.Array) {
-	for i := range l {
-		a.Object((*signalObject)(&l[i]))
+func (l *signalList) MarshalZerologArray(a *zerolog.Array) {
+	for i := range *l {
+		a.Object((*signalObject)(&(*l)[i]))
 	}
 }
 
@@ -166,9 +166,9 @@ func (s *signalObject) MarshalZerologObject(e *zerolog.Event) {
 type reasonList []decision.Reason
 
 // MarshalZerologArray encodes the reasons.
-func (l reasonList) MarshalZerologArray(a *zerolog.Array) {
-	for i := range l {
-		a.Object((*reasonObject)(&l[i]))
+func (l *reasonList) MarshalZerologArray(a *zerolog.Array) {
+	for i := range *l {
+		a.Object((*reasonObject)(&(*l)[i]))
 	}
 }
 
