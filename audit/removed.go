@@ -2,7 +2,9 @@ package audit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,11 +19,12 @@ const kindRemoved = "segment.removed"
 // tombstone is the detail of that event.
 type tombstone struct {
 	Segments []checkpoint.Segment `json:"segments"`
-	Note     *string              `json:"note"` // the same, signed; null without a key
+	Policies []string             `json:"policies"` // digests of the policies that entered in removed lines, of now and before
+	Note     *string              `json:"note"`     // the segments, signed; null without a key
 }
 
 func (t tombstone) event() Event {
-	return Event{Kind: kindRemoved, Detail: map[string]any{"segments": t.Segments, "note": t.Note}}
+	return Event{Kind: kindRemoved, Detail: map[string]any{"segments": t.Segments, "policies": t.Policies, "note": t.Note}}
 }
 
 // Removed says which lines are not there any more, as the log itself does.
@@ -51,15 +54,47 @@ var removedKind = []byte(`"kind":"` + kindRemoved + `"`)
 
 // tombstone takes in a record that says what was removed.
 func (v *verifier) tombstone(line []byte, h Head) {
+	if t := tombstoneOf(line, h); t != nil {
+		v.removals = append(v.removals, removal{h, *t})
+	}
+}
+
+// tombstoneOf gives the detail of a tombstone, nil of any other line.
+func tombstoneOf(line []byte, h Head) *tombstone {
 	if h.Phase != PhaseEvent || !bytes.Contains(line[:min(len(line), 1024)], removedKind) {
-		return
+		return nil
 	}
 	var r struct {
 		Detail tombstone `json:"detail"`
 	}
-	if json.Unmarshal(line, &r) == nil {
-		v.removals = append(v.removals, removal{h, r.Detail})
+	if json.Unmarshal(line, &r) != nil {
+		return nil
 	}
+	return &r.Detail
+}
+
+// RemovedPolicies gives the digests of the policies whose object lines were
+// removed with the first files of a log, as its records say; none of a log
+// that has its first line.
+func RemovedPolicies(ctx context.Context, paths []string) ([]string, error) {
+	whole := errors.New("whole")
+	first := true
+	var out []string
+	err := Scan(ctx, paths, func(l Line) error {
+		if first && l.Head.Seq == 1 {
+			return whole
+		}
+		first = false
+		if t := tombstoneOf(l.Raw, l.Head); t != nil {
+			out = append(out, t.Policies...)
+		}
+		return nil
+	})
+	if errors.Is(err, whole) {
+		err = nil
+	}
+	slices.Sort(out)
+	return slices.Compact(out), err
 }
 
 // begin notes where a chain begins that begins in its middle, and takes over

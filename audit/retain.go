@@ -3,11 +3,13 @@ package audit
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,18 +32,30 @@ type leaving struct {
 // and signed where there is a key; a crash between the two leaves files that
 // the next time are said again to go.
 func (k *keeper) expire(ctx context.Context) error {
-	list, err := k.expired(ctx)
-	if err != nil || len(list) == 0 {
-		return err
+	for {
+		list, err := k.expired(ctx)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		if err := k.remove(ctx, list); err != nil {
+			return err
+		}
 	}
-	var t tombstone
+}
+
+// remove says which segments go, and removes them.
+func (k *keeper) remove(ctx context.Context, list []leaving) error {
+	t := tombstone{Policies: []string{}}
 	for _, x := range list {
-		s, err := describe(ctx, x)
+		s, policies, err := describe(ctx, x)
 		if err != nil {
 			return err
 		}
 		t.Segments = append(t.Segments, s)
+		t.Policies = append(t.Policies, policies...)
 	}
+	slices.Sort(t.Policies)
+	t.Policies = slices.Compact(t.Policies)
 	if k.sign != nil {
 		msg, err := k.sign(checkpoint.Removal{Segments: t.Segments, Time: k.w.now().UTC().Truncate(time.Microsecond)})
 		if err != nil {
@@ -50,10 +64,18 @@ func (k *keeper) expire(ctx context.Context) error {
 		text := string(msg)
 		t.Note = &text
 	}
+	// A record that was cut would account for nothing.
+	if b, err := json.Marshal(t); err != nil || len(b) > maxValue-4096 {
+		return refuse(k.w.path, ReasonInvalid, "the record of what is to be removed from the audit log %s would be too long; nothing was removed", k.w.path).Because(err)
+	}
 	if err := k.reached("described"); err != nil {
 		return err
 	}
 	if err := k.w.Event(ctx, t.event(), nil); err != nil {
+		return err
+	}
+	durable := func() ([][]byte, error) { return nil, k.w.chain.sync() } // whatever audit.fsync is
+	if err := k.w.submit(context.WithoutCancel(ctx), &request{inside: durable}); err != nil {
 		return err
 	}
 	if err := k.reached("said"); err != nil {
@@ -73,7 +95,7 @@ func (k *keeper) expire(ctx context.Context) error {
 }
 
 // maxRemoved bounds one record.
-const maxRemoved = 1000
+const maxRemoved = 200
 
 // expired gives the segments that may go, the oldest first. One that holds
 // records of an unfinished call stays, and all after it.
@@ -123,8 +145,9 @@ func lowestMark(stateDir string) (int64, error) {
 }
 
 // describe reads a segment once more. One that is not what the next file says
-// that it was is evidence, and stays.
-func describe(ctx context.Context, x leaving) (checkpoint.Segment, error) {
+// that it was is evidence, and stays. The policies are those that entered in it
+// or, as it says, in lines that were removed before.
+func describe(ctx context.Context, x leaving) (_ checkpoint.Segment, policies []string, err error) {
 	src := &source{path: x.path, first: x.first}
 	sum, hash := sha256.New(), newHasher()
 	var head [sha256.Size]byte
@@ -132,18 +155,35 @@ func describe(ctx context.Context, x leaving) (checkpoint.Segment, error) {
 	size, err := src.lines(ctx, 0, false, func(_ int, _ int64, l rawLine) error {
 		lines++
 		head = hash.leaf(l.bytes)
+		policies = append(policies, policiesOf(l.bytes)...)
 		sum.Write(l.bytes)
 		sum.Write([]byte{'\n'})
 		return nil
 	})
 	if err != nil {
-		return checkpoint.Segment{}, err
+		return checkpoint.Segment{}, nil, err
 	}
 	s := checkpoint.Segment{File: filepath.Base(x.path), First: x.first, Last: x.first + lines - 1, Head: hashString(head), Bytes: size,
 		Digest: hashString([sha256.Size]byte(sum.Sum(nil)))}
 	if p := x.after.opens.Previous; p.First != s.First || p.Last != s.Last || p.Head != s.Head || p.Bytes != s.Bytes {
-		return s, refuse(src.path, ReasonIO, "the closed file %s is not what the next one says that it was; it is kept: toolwarrant audit verify names what is wrong", src.path).
+		return s, nil, refuse(src.path, ReasonIO, "the closed file %s is not what the next one says that it was; it is kept: toolwarrant audit verify names what is wrong", src.path).
 			Because(fmt.Errorf("it has %d bytes and ends at record %d", s.Bytes, s.Last))
 	}
-	return s, nil
+	return s, policies, nil
+}
+
+// policiesOf gives the digests of policies that a line is about.
+func policiesOf(line []byte) []string {
+	h, ok := parseHead(line)
+	if t := tombstoneOf(line, h); ok && t != nil {
+		return t.Policies
+	}
+	if !ok || h.Phase != PhaseObject {
+		return nil
+	}
+	var r struct{ Kind, Digest string }
+	if json.Unmarshal(line, &r) != nil || r.Kind != "policy" {
+		return nil
+	}
+	return []string{r.Digest}
 }

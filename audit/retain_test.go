@@ -124,6 +124,8 @@ func TestRetention(t *testing.T) {
 		signed = append(signed, checkpoint.Signed{Checkpoint: c, Note: string(msg)})
 	}
 	sign2 := func() { sign(follower); sign(Follow(w.Path())) } // also by one that begins anew
+	policy := Object{Kind: "policy", Digest: digestOf([]byte("{}")), Content: []byte("{}")}
+	must(t, w.Object(ctx, policy))
 	turned(t, w, 1)
 	sign2()
 	turned2 := func(i int) {
@@ -148,7 +150,7 @@ func TestRetention(t *testing.T) {
 	}
 	r, err := Verify(ctx, []string{w.Path()}, VerifyOptions{Checkpoints: checkpoints, Key: public})
 	must(t, err)
-	if !r.OK || r.Removed == nil || !r.Removed.Signed || r.Removed.Last != 6 {
+	if !r.OK || r.Removed == nil || !r.Removed.Signed || r.Removed.Last != 7 {
 		t.Fatalf("%+v %+v", r, r.Removed)
 	}
 	state, _, err := State(ctx, []string{w.Path()})
@@ -164,7 +166,7 @@ func TestRetention(t *testing.T) {
 			must(t, decode(x.Detail, &said))
 		}
 	}
-	if len(said.Segments) != 2 || said.Segments[0].First != 1 || said.Segments[0].Last != 2 || said.Segments[1].Last != 6 {
+	if len(said.Segments) != 2 || said.Segments[0].First != 1 || said.Segments[0].Last != 3 || said.Segments[1].Last != 7 {
 		t.Fatalf("%+v", said)
 	}
 	at := int64(0)
@@ -173,6 +175,9 @@ func TestRetention(t *testing.T) {
 			t.Errorf("%s has the digest %s, want %s", s.File, s.Digest, got)
 		}
 		at += s.Bytes
+	}
+	if got, err := RemovedPolicies(ctx, []string{w.Path()}); err != nil || len(got) != 1 || got[0] != policy.Digest {
+		t.Errorf("removed policies %v, %v", got, err)
 	}
 	removal, err := checkpoint.OpenRemoval([]byte(*said.Note), public)
 	must(t, err)
@@ -280,6 +285,43 @@ func TestRetentionHolds(t *testing.T) {
 			t.Errorf("%d files are left", n)
 		}
 	})
+}
+
+// TestRetentionOfMany: as many as one record holds at a time, and its note is
+// whole.
+func TestRetentionOfMany(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	key, public := testKey(t)
+	w := rotating(t, dir, Options{SignRemoval: func(r checkpoint.Removal) ([]byte, error) { return checkpoint.SignRemoval(r, key) }})
+	const n = maxRemoved + 10
+	for i := range n {
+		closes(t, w, fmt.Sprint("a", i), fmt.Sprint("b", i))
+		turn(t, w)
+	}
+	w.keeper.retain.Segments = 1
+	must(t, w.keeper.tidy(ctx))
+	r, err := Verify(ctx, []string{w.Path()}, VerifyOptions{Key: public})
+	must(t, err)
+	if !r.OK || r.Removed == nil || !r.Removed.Signed || len(segmentPaths(t, dir)) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	counts := []int{}
+	for _, x := range records(t, w.Path()) {
+		if x.Kind != nil && *x.Kind == kindRemoved {
+			var said tombstone
+			must(t, decode(x.Detail, &said))
+			removal, err := checkpoint.OpenRemoval([]byte(*said.Note), public)
+			must(t, err)
+			if len(removal.Segments) != len(said.Segments) {
+				t.Error("the note was cut")
+			}
+			counts = append(counts, len(said.Segments))
+		}
+	}
+	if diff := cmp.Diff([]int{maxRemoved, n - maxRemoved - 1}, counts); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // TestTombstones: which record of a removal is taken for one.
