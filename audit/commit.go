@@ -45,30 +45,37 @@ type request struct {
 // ends first, a request that is still queued is withdrawn; one that is being
 // written is waited for, up to the patience.
 func (w *Writer) submit(ctx context.Context, r *request) error {
-	hard, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
+	hard := time.NewTimer(patience)
+	defer hard.Stop()
+	late := false
+	body := r.body
 	r.done = make(chan error, 1)
 	if !w.enqueue(r) {
 		return w.refuseClosed()
 	}
 	select {
 	case err := <-r.done:
+		recycle(body)
 		return err
 	case <-ctx.Done():
 		if r.state.CompareAndSwap(queued, abandoned) {
 			return w.gaveUp(r, ctx.Err())
 		}
-	case <-hard.Done():
+	case <-hard.C:
+		late = true
 	}
-	select {
-	case err := <-r.done:
-		return err
-	case <-hard.Done():
-		if r.state.CompareAndSwap(queued, abandoned) {
-			return w.gaveUp(r, hard.Err())
+	if !late {
+		select {
+		case err := <-r.done:
+			recycle(body)
+			return err
+		case <-hard.C:
 		}
-		return unavailable(w.path, hard.Err())
 	}
+	if r.state.CompareAndSwap(queued, abandoned) {
+		return w.gaveUp(r, context.DeadlineExceeded)
+	}
+	return unavailable(w.path, context.DeadlineExceeded)
 }
 
 func (w *Writer) gaveUp(r *request, err error) error {

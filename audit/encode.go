@@ -54,11 +54,26 @@ func (e *encoder) head(dst []byte, now time.Time, l link) ([]byte, error) {
 	})
 }
 
+// bodies are the buffers of records that are in the log.
+var bodies sync.Pool
+
+// recycle gives the body of an answered request back. Nothing may refer to it
+// any more.
+func recycle(body []byte) {
+	if cap(body) > 0 && cap(body) <= 64<<10 {
+		bodies.Put(&body)
+	}
+}
+
 // body encodes the members from phase on, without sum.
 func body(fill func(*zerolog.Event)) ([]byte, error) {
 	e := encoders.Get().(*encoder)
 	defer encoders.Put(e)
-	return e.members(nil, fill)
+	var dst []byte
+	if b, ok := bodies.Get().(*[]byte); ok {
+		dst = (*b)[:0]
+	}
+	return e.members(dst, fill)
 }
 
 // encodeCall encodes an already prepared call.

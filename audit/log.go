@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -68,7 +69,7 @@ func (w *Writer) Close(ctx context.Context, c Call, m Masker) error {
 		if inFile {
 			w.calls.ended(c.CallID)
 		} else {
-			w.calls.keep(c.CallID, body)
+			w.calls.keep(c.CallID, bytes.Clone(body)) // its buffer is used again
 			w.calls.notClosed(c.CallID)
 		}
 	}
