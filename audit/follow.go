@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
@@ -22,6 +23,16 @@ type Follower struct {
 	offset int64
 	lines  int
 	broken error
+	given  bool          // a state was given
+	seen   *atomic.Int64 // offset, for the keeper of a writer
+}
+
+// Follow starts at the first line of the log of this writer, which removes no
+// file that the follower has not read.
+func (w *Writer) Follow() *Follower {
+	f := Follow(w.path)
+	f.seen = w.keeper.reader()
+	return f
 }
 
 // Follow starts at the first line of the log at path, which need not be there
@@ -47,6 +58,10 @@ func (f *Follower) Next(ctx context.Context) (checkpoint.Checkpoint, error) {
 		f.broken = refuse(f.path, ReasonReplaced, "line %d of %s: %s; no checkpoint is signed any more", first.Line, f.path, first.Message)
 		return checkpoint.Checkpoint{}, f.broken
 	}
+	f.given = true
+	if f.seen != nil {
+		f.seen.Store(f.offset)
+	}
 	c := checkpoint.Checkpoint{Size: f.v.tree.Size(), Root: f.v.tree.Root(), Time: time.Now().UTC().Truncate(time.Microsecond)}
 	if c.Size > 0 {
 		c.Head = hashString(f.v.at.head)
@@ -59,11 +74,17 @@ func (f *Follower) read(ctx context.Context) error {
 		return nil
 	}
 	err := f.readOn(ctx)
-	if errors.Is(err, errGap) {
-		// Files were removed that were not read yet. What is left tells of
-		// it, or does not hold.
-		*f = *Follow(f.path)
+	if errors.Is(err, errGap) && !f.given {
+		// Another process removed files that were not read yet. What is left
+		// tells of it, or does not hold.
+		again := Follow(f.path)
+		again.seen = f.seen
+		*f = *again
 		err = f.readOn(ctx)
+	}
+	if errors.Is(err, errGap) {
+		f.broken = refuse(f.path, ReasonReplaced, "records of the audit log %s were removed before they were read; no checkpoint is signed any more until a restart", f.path)
+		return f.broken
 	}
 	if errors.Is(err, errNoPlace) {
 		f.broken = refuse(f.path, ReasonReplaced, "the audit log %s became shorter: %d bytes were there; no checkpoint is signed any more", f.path, f.offset)

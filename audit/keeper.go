@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -45,8 +46,29 @@ type keeper struct {
 	end  context.CancelFunc
 	done chan struct{}
 
-	mu  sync.Mutex
-	err error
+	mu      sync.Mutex
+	err     error
+	readers []*atomic.Int64 // offsets up to which followers have read
+}
+
+// reader registers a follower, which keeps what it has not read.
+func (k *keeper) reader() *atomic.Int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at := new(atomic.Int64)
+	k.readers = append(k.readers, at)
+	return at
+}
+
+// unread is the offset from which on a follower has not read.
+func (k *keeper) unread() int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	low := int64(math.MaxInt64)
+	for _, r := range k.readers {
+		low = min(low, r.Load())
+	}
+	return low
 }
 
 func newKeeper(w *Writer, o Options) *keeper {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,6 +113,7 @@ func (k *keeper) expired(ctx context.Context) ([]leaving, error) {
 	if err != nil {
 		return nil, err
 	}
+	needed = min(needed, k.unread())
 	now := k.w.now()
 	var out []leaving
 	for i, s := range set[:len(set)-1] {
@@ -135,7 +137,7 @@ func lowestMark(stateDir string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	low := int64(1<<63 - 1)
+	low := int64(math.MaxInt64)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), markExt) {
 			low = min(low, readMark(filepath.Join(stateDir, writersDir, e.Name())))

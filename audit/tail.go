@@ -95,6 +95,10 @@ func (c *chain) adopt() error {
 		if err == nil && head != c.at.head || err == io.EOF {
 			var ours bool
 			if ours, err = c.rotated(f); ours {
+				if err := c.again(); err != nil {
+					_ = f.Close()
+					return err
+				}
 				_ = c.f.Close()
 				c.switchTo(f)
 				return nil
