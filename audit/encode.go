@@ -2,8 +2,10 @@ package audit
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"sync"
 	"time"
 
@@ -45,13 +47,20 @@ func (e *encoder) members(dst []byte, fill func(*zerolog.Event)) ([]byte, error)
 	return append(dst, b[1:len(b)-2]...), nil
 }
 
-// head appends the opening brace and the members of a line that depend on its
-// place in the chain.
-func (e *encoder) head(dst []byte, now time.Time, l link) ([]byte, error) {
-	return e.members(append(dst, '{'), func(ev *zerolog.Event) {
-		ev.Str("time", now.UTC().Format(timeLayout)).Str("schema", Schema).Uint64("seq", l.seq+1).
-			RawJSON("prev", []byte(l.prev()))
-	})
+// appendHead appends the opening brace and the members of a line that depend
+// on its place in the chain. It is what the committer does for each line, one
+// after another, so it makes no detour.
+func appendHead(dst []byte, now time.Time, l link) []byte {
+	dst = append(dst, `{"time":"`...)
+	dst = now.UTC().AppendFormat(dst, timeLayout)
+	dst = append(dst, `","schema":"`+Schema+`","seq":`...)
+	dst = strconv.AppendUint(dst, l.seq+1, 10)
+	if l.seq == 0 {
+		return append(dst, `,"prev":null`...)
+	}
+	dst = append(dst, `,"prev":"`+hashPrefix...)
+	dst = hex.AppendEncode(dst, l.head[:])
+	return append(dst, '"')
 }
 
 // bodies are the buffers of records that are in the log.

@@ -82,9 +82,7 @@ func (c *chain) rotate(tree *checkpoint.Tree) (line []byte, err error) {
 	before := c.at
 	c.buf = c.buf[:0]
 	clear(c.once)
-	if err = c.layOut(e); err != nil {
-		return nil, err
-	}
+	c.layOut(e)
 	after := c.at
 	c.at = before // until the file is there
 	line = bytes.Clone(c.buf[:len(c.buf)-1])

@@ -156,7 +156,7 @@ func open(dir, path string, o Options) (*Writer, error) {
 		o.open = openLogFile
 	}
 	w.chain = &chain{path: path, lockPath: lockPath, stateDir: stateDir, writer: w.id,
-		open: o.open, now: w.now, enc: newEncoder(), hash: newHasher()}
+		open: o.open, now: w.now, hash: newHasher()}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := withRecoveryLock(ctx, stateDir, func() error { return w.begin(ctx) }); err != nil {
