@@ -101,22 +101,21 @@ func (c *chain) afterSegments() (link, opening, error) {
 }
 
 // resume makes an empty file go on behind the closed segments, if there are
-// any: the one that grew is gone, and its first line now says so. The caller
-// holds the lock.
-func (c *chain) resume() error {
+// any: the one that grew is gone, and the line that it gives says so. The
+// caller holds the lock and appends it, before any other.
+func (c *chain) resume() (*entry, error) {
 	if c.end > 0 {
-		return nil
+		return nil, nil
 	}
 	at, o, err := c.afterSegments()
 	if err != nil || at.seq == 0 {
-		return err
+		return nil, err
 	}
 	o.Lost = true
 	body, err := encodeEvent(c.writer, o.event(), nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.at = at
-	_, err = c.append([]*entry{{body: body, sync: true}}, nil)
-	return err
+	return &entry{body: body, sync: true}, nil
 }

@@ -181,15 +181,23 @@ func (w *Writer) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.chain.resume(); err != nil {
+	var first []*entry
+	e, err := w.chain.resume()
+	if err != nil {
 		return err
+	}
+	if e != nil {
+		first = append(first, e)
 	}
 	if t != nil {
 		b, err := encodeEvent(w.id, t.event(), nil)
 		if err != nil {
 			return err
 		}
-		if _, err := w.chain.append([]*entry{{body: b, sync: true}}, nil); err != nil {
+		first = append(first, &entry{body: b, sync: true})
+	}
+	if len(first) > 0 {
+		if _, err := w.chain.append(first, nil); err != nil {
 			return err
 		}
 	}
