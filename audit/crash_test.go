@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func childWriter(dir string) error {
 	rotate := Rotation{}
 	if os.Getenv(rotateEnv) != "" {
-		rotate.Bytes = 256 << 10
+		rotate.Bytes = 64 << 10
 	}
 	w, err := Open(dir, Options{Rotate: rotate})
 	if err != nil {

@@ -88,6 +88,9 @@ func TestRetentionHolds(t *testing.T) {
 // TestRetentionOfMany: as many as one record holds at a time, and its note is
 // whole.
 func TestRetentionOfMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some hundred rotations")
+	}
 	dir := t.TempDir()
 	ctx := context.Background()
 	key, public := testKey(t)
