@@ -41,13 +41,16 @@ type removal struct {
 	tombstone
 }
 
-// beginning is the first line of a chain that has no first line.
+// beginning is a line before which others are missing: the first line of a
+// file, or of all.
 type beginning struct {
 	file    string
 	line    int
+	from    uint64 // seq of the first line that is missing
 	seq     uint64
 	prev    string
 	segment bool // a whole file begins there
+	found   int  // how many findings came before
 }
 
 var removedKind = []byte(`"kind":"` + kindRemoved + `"`)
@@ -97,15 +100,16 @@ func RemovedPolicies(ctx context.Context, paths []string) ([]string, error) {
 	return slices.Compact(out), err
 }
 
-// begin notes where a chain begins that begins in its middle, and takes over
-// the tree that its first line gives for the lines before it. Whether that is
-// the right one, a checkpoint says.
+// begin notes where lines are missing, and takes over the tree that the line
+// after them gives for all before it. Whether that is the right one, a
+// checkpoint says. Files may be missing inside, too, and be accounted for: of
+// those that are removed while a log is read, the first may still be seen.
 func (v *verifier) begin(n int, l *checked) {
 	if !l.isHead || l.head.Seq == 1 || !l.sum {
 		return
 	}
 	o, _ := originOf(l.bytes)
-	v.start = &beginning{file: v.file, line: n, seq: o.head.Seq, prev: o.head.Prev, segment: o.opens != nil}
+	v.starts = append(v.starts, beginning{file: v.file, line: n, from: v.at.seq + 1, seq: o.head.Seq, prev: o.head.Prev, segment: o.opens != nil, found: len(v.report.Findings)})
 	if o.tree != nil {
 		v.tree = *o.tree
 	}
@@ -116,17 +120,21 @@ func (v *verifier) begin(n int, l *checked) {
 // soFar is the report over what was read, as if it were all.
 func (v *verifier) soFar() Report {
 	r := v.report
-	if s := v.start; s != nil {
-		var f *Finding
-		if r.Removed, f = v.accounted(s); f != nil {
-			r.Findings = slices.Insert(slices.Clone(r.Findings), 0, *f)
+	for i := len(v.starts) - 1; i >= 0; i-- {
+		s := v.starts[i]
+		removed, f := v.accounted(s)
+		if removed != nil && r.Removed == nil { // the last one counts
+			r.Removed = removed
+		}
+		if f != nil {
+			r.Findings = slices.Insert(slices.Clone(r.Findings), s.found, *f)
 		}
 	}
 	return r
 }
 
-// accounted looks for the tombstone of the lines before the first one.
-func (v *verifier) accounted(s *beginning) (*Removed, *Finding) {
+// accounted looks for the tombstone of the lines before s.
+func (v *verifier) accounted(s beginning) (*Removed, *Finding) {
 	f := &Finding{File: s.file, Line: s.line, Seq: &s.seq, Kind: KindSeq}
 	for _, t := range v.removals {
 		if !slices.ContainsFunc(t.Segments, func(x checkpoint.Segment) bool { return x.Last+1 == s.seq && x.Head == s.prev }) {
@@ -141,15 +149,19 @@ func (v *verifier) accounted(s *beginning) (*Removed, *Finding) {
 			return out, nil
 		}
 		f.Kind = KindRemoved
-		f.Message = fmt.Sprintf("records 1 to %d were removed, and the record %d that says so is neither signed by %s nor covered by one of the checkpoints", s.seq-1, t.head.Seq, v.key.Name())
+		f.Message = fmt.Sprintf("records %d to %d were removed, and the record %d that says so is neither signed by %s nor covered by one of the checkpoints", s.from, s.seq-1, t.head.Seq, v.key.Name())
 		return out, f
 	}
-	if s.segment {
+	switch {
+	case s.from > 1:
+		f.Kind = KindRemoved
+		f.Message = fmt.Sprintf("records %d to %d are missing: files of the log were removed, or cannot be read", s.from, s.seq-1)
+	case s.segment:
 		f.Kind = KindRemoved
 		f.Message = fmt.Sprintf("the file begins in the middle of a chain: records 1 to %d are elsewhere or were removed, and no record of a removal says so", s.seq-1)
-		return nil, f
+	default:
+		f.Message = "the file begins in the middle of a chain: its first lines are elsewhere or were removed"
 	}
-	f.Message = "the file begins in the middle of a chain: its first lines are elsewhere or were removed"
 	return nil, f
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -166,5 +167,40 @@ func TestTombstones(t *testing.T) {
 		if r.OK != (c.kind == "") || !r.OK && r.Findings[0].Kind != c.kind {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+}
+
+// TestRemovedWhileRead: who reads a log while its oldest files go may still
+// see the first of them and miss the next; the record accounts for both.
+func TestRemovedWhileRead(t *testing.T) {
+	ctx := context.Background()
+	dir, between := t.TempDir(), ""
+	w := rotating(t, dir, Options{Retain: Retention{Segments: 1}})
+	turned(t, w, 4)
+	w.keeper.step = func(step string) error {
+		if step == "said" {
+			between = copyTree(t, dir, true)
+		}
+		return nil
+	}
+	must(t, w.keeper.tidy(ctx))
+	c, err := Follow(w.Path()).Next(ctx)
+	must(t, err)
+	files := segmentPaths(t, between) // of which the first three are to go
+	for _, gone := range [][]int{{}, {0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}, {0, 2}} {
+		dir := copyTree(t, between, true)
+		for _, i := range gone {
+			must(t, os.Remove(filepath.Join(dir, segmentsDir, filepath.Base(files[i]))))
+		}
+		r, err := Verify(ctx, []string{logPath(dir)}, VerifyOptions{Checkpoints: []checkpoint.Checkpoint{c}})
+		must(t, err)
+		if !r.OK || (r.Removed != nil) != (len(gone) > 0) {
+			t.Errorf("without %v: %+v", gone, r)
+		}
+	}
+	dir = copyTree(t, between, true)
+	must(t, os.Remove(segmentPaths(t, dir)[3]))
+	if r := verify(t, logPath(dir)); len(r.Findings) != 1 || r.Findings[0].Kind != KindRemoved {
+		t.Errorf("%+v", r)
 	}
 }

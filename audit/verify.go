@@ -135,7 +135,7 @@ type verifier struct {
 
 	signedTo uint64        // the last line that a checkpoint confirmed
 	key      note.Verifier // nil: no removal has to be signed
-	start    *beginning    // set where the first line is not the first of the chain
+	starts   []beginning   // where lines are missing before a file, or before the first line
 	removals []removal
 
 	now, old map[string]struct{} // closed calls, in two generations
@@ -169,7 +169,7 @@ func (v *verifier) checked(n int, l *checked) {
 		return
 	}
 	v.report.Records++
-	if v.at.seq == 0 && v.report.Records == 1 {
+	if v.at.seq == 0 && v.report.Records == 1 || l.isHead && l.head.Phase == PhaseEvent && l.head.Seq > v.at.seq+1 && openingOf(l.bytes, l.head) != nil {
 		v.begin(n, l)
 	}
 	want := link{seq: v.at.seq + 1, head: v.at.head}
@@ -218,9 +218,6 @@ func (v *verifier) place(n int, h Head, want link, line []byte) {
 	}
 	opens := openingOf(line, h)
 	switch {
-	case h.Seq > want.seq && opens != nil:
-		v.find(n, &h.Seq, KindRemoved, fmt.Sprintf("records %d to %d are missing: whole files of the log were removed", want.seq, h.Seq-1))
-		v.at.seq = h.Seq
 	case h.Seq != want.seq:
 		v.find(n, &h.Seq, KindSeq, "lines are missing, repeated or in another order before this one")
 		v.at.seq = h.Seq // from here on count as the lines do
