@@ -47,11 +47,13 @@ type chain struct {
 	known bool  // end and at describe the file as this process left it
 	end   int64 // length of the good part
 	at    link
+	loose loose // what is answered and not synced
+	place place // of the open file in the log
 
-	enc  *encoder
 	hash *hasher
 	buf  []byte
-	once map[string]bool // the names of the lines in buf
+	step func(string) error // of a rotation, for tests that stop there
+	once map[string]bool    // the names of the lines in buf
 }
 
 // entry is one line to write.
@@ -68,7 +70,8 @@ type entry struct {
 	// that makes it needless, is in the file for good.
 	written func(e *entry)
 
-	offset int64
+	offset int64 // in the file
+	place  int64 // in the log, through all its files
 	length int
 	at     link // place after this line
 }
@@ -84,10 +87,7 @@ func (c *chain) append(entries []*entry, early func(n int)) (done int, err error
 	c.buf = c.buf[:0]
 	clear(c.once)
 	for _, e := range entries {
-		if err := c.layOut(e); err != nil {
-			c.at = start
-			return 0, err
-		}
+		c.layOut(e)
 		if !e.sync {
 			unsynced++
 		}
@@ -103,7 +103,7 @@ func (c *chain) append(entries []*entry, early func(n int)) (done int, err error
 		early(unsynced)
 	}
 	if unsynced < len(entries) {
-		if err := c.f.Sync(); err != nil {
+		if err := c.sync(); err != nil {
 			if early == nil {
 				unsynced = 0
 			}
@@ -120,20 +120,17 @@ func (c *chain) append(entries []*entry, early func(n int)) (done int, err error
 }
 
 // layOut encodes one line into the buffer and moves the place on.
-func (c *chain) layOut(e *entry) error {
+func (c *chain) layOut(e *entry) {
 	e.offset = c.end + int64(len(c.buf))
+	e.place = c.place.base + e.offset
 	e.length = 0
 	e.at = c.at
 	if e.body == nil || c.once[e.once] || (e.unless != nil && e.unless()) {
 		e.body = nil
-		return nil
+		return
 	}
 	start := len(c.buf)
-	buf, err := c.enc.head(c.buf, c.now(), c.at)
-	if err != nil {
-		return err
-	}
-	buf = append(buf, ',')
+	buf := append(appendHead(c.buf, c.now(), c.at), ',')
 	buf = append(buf, e.body...)
 	buf = appendSum(buf, start)
 	c.at = link{seq: c.at.seq + 1, head: c.hash.leaf(buf[start:])}
@@ -146,7 +143,6 @@ func (c *chain) layOut(e *entry) error {
 		}
 		c.once[e.once] = true
 	}
-	return nil
 }
 
 // rollback takes back what a failed write or sync left. If this fails as

@@ -28,12 +28,16 @@ type request struct {
 	// prepare, if set, is called under the lock and gives the lines that go
 	// in place of entry; all of them are synced.
 	prepare func() ([]*entry, error)
+	// inside, if set, is called under the lock before anything is written. It
+	// gives the lines that it wrote itself.
+	inside func() ([][]byte, error)
 	// finished, if set, is told whether the line is in the file, also when
 	// nobody waits for it any more.
 	finished func(inFile bool)
 
 	state    atomic.Int32
-	answered bool // used by the committer alone
+	answered bool  // used by the committer alone
+	failed   error // of inside
 	done     chan error
 }
 
@@ -41,30 +45,37 @@ type request struct {
 // ends first, a request that is still queued is withdrawn; one that is being
 // written is waited for, up to the patience.
 func (w *Writer) submit(ctx context.Context, r *request) error {
-	hard, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
+	hard := time.NewTimer(patience)
+	defer hard.Stop()
+	late := false
+	body := r.body
 	r.done = make(chan error, 1)
 	if !w.enqueue(r) {
 		return w.refuseClosed()
 	}
 	select {
 	case err := <-r.done:
+		recycle(body)
 		return err
 	case <-ctx.Done():
 		if r.state.CompareAndSwap(queued, abandoned) {
 			return w.gaveUp(r, ctx.Err())
 		}
-	case <-hard.Done():
+	case <-hard.C:
+		late = true
 	}
-	select {
-	case err := <-r.done:
-		return err
-	case <-hard.Done():
-		if r.state.CompareAndSwap(queued, abandoned) {
-			return w.gaveUp(r, hard.Err())
+	if !late {
+		select {
+		case err := <-r.done:
+			recycle(body)
+			return err
+		case <-hard.C:
 		}
-		return unavailable(w.path, hard.Err())
 	}
+	if r.state.CompareAndSwap(queued, abandoned) {
+		return w.gaveUp(r, context.DeadlineExceeded)
+	}
+	return unavailable(w.path, context.DeadlineExceeded)
 }
 
 func (w *Writer) gaveUp(r *request, err error) error {
@@ -124,13 +135,18 @@ func (w *Writer) waiting() int {
 // share one sync and nobody waits for a timer.
 func (w *Writer) run() {
 	defer close(w.stopped)
-	for range w.wake {
+	tick, stop := w.syncing.ticker()
+	defer stop()
+	for open := true; open; {
+		select {
+		case _, open = <-w.wake:
+		case <-tick:
+		}
 		for w.waiting() > 0 {
 			w.commit()
+			w.settle(false)
 		}
-	}
-	for w.waiting() > 0 {
-		w.commit()
+		w.settle(!open)
 	}
 }
 
@@ -146,8 +162,11 @@ func (w *Writer) commit() {
 		return
 	}
 	err = b.write()
+	if err == nil && w.syncing.interval > 0 && b.inFile > 0 {
+		w.chain.loose.began(w.now())
+	}
 	unlock()
-	if err == nil || b.inFile > 0 {
+	if err == nil || len(b.lines) > 0 {
 		if sinkErr := w.sinks.deliver(ctx, b.lines, b.synced); sinkErr != nil && err == nil {
 			err = sinkErr
 			b.inFileOnly = true
@@ -173,11 +192,17 @@ type batch struct {
 func (b *batch) write() error {
 	c := b.w.chain
 	t, err := c.refresh(false)
+	if err == nil {
+		err = c.again()
+	}
 	if err != nil {
 		return unavailable(b.w.path, err)
 	}
 	if t != nil {
 		b.w.untold = append(b.w.untold, t.event())
+	}
+	if err := b.insides(); err != nil {
+		return unavailable(b.w.path, err)
 	}
 	if err := b.collect(); err != nil {
 		return unavailable(b.w.path, err)
@@ -195,14 +220,35 @@ func (b *batch) write() error {
 		}
 	}
 	if n > 0 && !b.w.sinks.none() {
-		b.lines = c.lines(b.entries[:n])
+		b.lines = append(b.lines, c.lines(b.entries[:n])...)
 	}
 	if err != nil {
 		return unavailable(b.w.path, err)
 	}
 	b.w.untold = nil
-	b.w.live.advance(c.end, b.w.calls)
+	b.w.live.advance(c.place.base+c.end, b.w.calls)
+	b.w.keeper.grew(c)
 	return nil
+}
+
+// insides runs what has to be done while nobody writes. What fails there is
+// for who asked for it: the calls of the batch go on.
+func (b *batch) insides() error {
+	for _, r := range b.requests {
+		if r.inside == nil {
+			continue
+		}
+		lines, err := r.inside()
+		b.lines = append(b.lines, lines...)
+		if err == nil {
+			continue
+		}
+		r.failed = err
+		if _, err := b.w.chain.refresh(false); err != nil {
+			return err
+		}
+	}
+	return b.w.chain.settled()
 }
 
 // collect puts the lines in order: first those that ask for no sync, then
@@ -247,6 +293,9 @@ func (b *batch) gather(sync bool) error {
 }
 
 func (b *batch) add(owner *request, e *entry) {
+	if b.w.syncing.interval > 0 {
+		e.sync = false
+	}
 	b.entries = append(b.entries, e)
 	b.owners = append(b.owners, owner)
 }
@@ -280,6 +329,9 @@ func (b *batch) finish(err error) {
 
 func (r *request) answer(inFile bool, err error) {
 	r.answered = true
+	if err == nil {
+		err = r.failed
+	}
 	if r.finished != nil {
 		r.finished(inFile)
 	}

@@ -12,7 +12,10 @@ import (
 	"testing"
 )
 
-const childEnv = "AUDIT_TEST_CHILD"
+const (
+	childEnv  = "AUDIT_TEST_CHILD"
+	rotateEnv = "AUDIT_TEST_ROTATE"
+)
 
 // TestMain lets the test binary be a writer process that is going to be
 // killed: it appends to the chain of the folder it is told and prints, after
@@ -29,7 +32,11 @@ func TestMain(m *testing.M) {
 }
 
 func childWriter(dir string) error {
-	w, err := Open(dir, Options{})
+	rotate := Rotation{}
+	if os.Getenv(rotateEnv) != "" {
+		rotate.Bytes = 64 << 10
+	}
+	w, err := Open(dir, Options{Rotate: rotate})
 	if err != nil {
 		return err
 	}
@@ -58,7 +65,12 @@ func childWriter(dir string) error {
 // TestKill kills writers of one chain at random moments. Whatever moment it
 // was: the chain verifies, no acknowledged record is missing, and after
 // recovery every call has exactly one close.
-func TestKill(t *testing.T) {
+func TestKill(t *testing.T) { testKill(t, "") }
+
+// TestKillRotating is the same while the log is rotated and compressed.
+func TestKillRotating(t *testing.T) { testKill(t, rotateEnv+"=1") }
+
+func testKill(t *testing.T, env string) {
 	processes, together := 20, 4
 	if testing.Short() {
 		processes = 4
@@ -72,7 +84,7 @@ func TestKill(t *testing.T) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			lines := runAndKill(t, dir, 1+rand.IntN(200))
+			lines := runAndKill(t, dir, env, 1+rand.IntN(200))
 			mu.Lock()
 			said = append(said, lines...)
 			mu.Unlock()
@@ -109,13 +121,18 @@ func TestKill(t *testing.T) {
 			t.Errorf("call %s has %d closes", id, closes[id])
 		}
 	}
-	t.Logf("%d processes, %d acknowledgements, %d calls, %d interrupted", processes, len(said), len(opens), interrupted)
+	closed, err := closedSegments(dir, w.Path())
+	must(t, err)
+	if env != "" && len(closed) == 0 {
+		t.Error("the log was not rotated")
+	}
+	t.Logf("%d closed files, %d processes, %d acknowledgements, %d calls, %d interrupted", len(closed), processes, len(said), len(opens), interrupted)
 }
 
 // runAndKill kills a writer once it has said n lines and gives all it said.
-func runAndKill(t *testing.T, dir string, n int) []string {
+func runAndKill(t *testing.T, dir, env string, n int) []string {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+dir)
+	cmd.Env = append(os.Environ(), childEnv+"="+dir, env)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Error(err)

@@ -2,8 +2,10 @@ package audit
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"sync"
 	"time"
 
@@ -45,20 +47,42 @@ func (e *encoder) members(dst []byte, fill func(*zerolog.Event)) ([]byte, error)
 	return append(dst, b[1:len(b)-2]...), nil
 }
 
-// head appends the opening brace and the members of a line that depend on its
-// place in the chain.
-func (e *encoder) head(dst []byte, now time.Time, l link) ([]byte, error) {
-	return e.members(append(dst, '{'), func(ev *zerolog.Event) {
-		ev.Str("time", now.UTC().Format(timeLayout)).Str("schema", Schema).Uint64("seq", l.seq+1).
-			RawJSON("prev", []byte(l.prev()))
-	})
+// appendHead appends the opening brace and the members of a line that depend
+// on its place in the chain. It is what the committer does for each line, one
+// after another, so it makes no detour.
+func appendHead(dst []byte, now time.Time, l link) []byte {
+	dst = append(dst, `{"time":"`...)
+	dst = now.UTC().AppendFormat(dst, timeLayout)
+	dst = append(dst, `","schema":"`+Schema+`","seq":`...)
+	dst = strconv.AppendUint(dst, l.seq+1, 10)
+	if l.seq == 0 {
+		return append(dst, `,"prev":null`...)
+	}
+	dst = append(dst, `,"prev":"`+hashPrefix...)
+	dst = hex.AppendEncode(dst, l.head[:])
+	return append(dst, '"')
+}
+
+// bodies are the buffers of records that are in the log.
+var bodies sync.Pool
+
+// recycle gives the body of an answered request back. Nothing may refer to it
+// any more.
+func recycle(body []byte) {
+	if cap(body) > 0 && cap(body) <= 64<<10 {
+		bodies.Put(&body)
+	}
 }
 
 // body encodes the members from phase on, without sum.
 func body(fill func(*zerolog.Event)) ([]byte, error) {
 	e := encoders.Get().(*encoder)
 	defer encoders.Put(e)
-	return e.members(nil, fill)
+	var dst []byte
+	if b, ok := bodies.Get().(*[]byte); ok {
+		dst = (*b)[:0]
+	}
+	return e.members(dst, fill)
 }
 
 // encodeCall encodes an already prepared call.
@@ -78,12 +102,12 @@ func encodeCall(writer string, c *Call) ([]byte, error) {
 		if c.RiskSignals == nil {
 			null(e, "riskSignals")
 		} else {
-			e.Array("riskSignals", signalList(c.RiskSignals))
+			e.Array("riskSignals", (*signalList)(&c.RiskSignals))
 		}
 		if c.Reasons == nil {
 			null(e, "reasons")
 		} else {
-			e.Array("reasons", reasonList(c.Reasons))
+			e.Array("reasons", (*reasonList)(&c.Reasons))
 		}
 		object(e, "humanInTheLoop", c.HITL)
 		raw(e, "params", c.Params)
@@ -150,9 +174,9 @@ func (t *toolObject) MarshalZerologObject(e *zerolog.Event) {
 type signalList []decision.Signal
 
 // MarshalZerologArray encodes the signals.
-func (l signalList) MarshalZerologArray(a *zerolog.Array) {
-	for i := range l {
-		a.Object((*signalObject)(&l[i]))
+func (l *signalList) MarshalZerologArray(a *zerolog.Array) {
+	for i := range *l {
+		a.Object((*signalObject)(&(*l)[i]))
 	}
 }
 
@@ -166,9 +190,9 @@ func (s *signalObject) MarshalZerologObject(e *zerolog.Event) {
 type reasonList []decision.Reason
 
 // MarshalZerologArray encodes the reasons.
-func (l reasonList) MarshalZerologArray(a *zerolog.Array) {
-	for i := range l {
-		a.Object((*reasonObject)(&l[i]))
+func (l *reasonList) MarshalZerologArray(a *zerolog.Array) {
+	for i := range *l {
+		a.Object((*reasonObject)(&(*l)[i]))
 	}
 }
 

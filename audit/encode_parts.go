@@ -55,7 +55,7 @@ func (d *Duration) MarshalZerologObject(e *zerolog.Event) {
 // MarshalZerologObject encodes the usage.
 func (u *Usage) MarshalZerologObject(e *zerolog.Event) {
 	num(e, "statements", u.Statements)
-	e.Array("egress", egressList(u.Egress)).Array("fs", fsList(u.FS)).Int64("logLines", u.LogLines)
+	e.Array("egress", (*egressList)(&u.Egress)).Array("fs", (*fsList)(&u.FS)).Int64("logLines", u.LogLines)
 	num(e, "memoryBytes", u.MemoryBytes)
 }
 
@@ -77,18 +77,18 @@ func (r *Result) MarshalZerologObject(e *zerolog.Event) {
 type egressList []Egress
 
 // MarshalZerologArray encodes the exchanges.
-func (l egressList) MarshalZerologArray(a *zerolog.Array) {
-	for i := range l {
-		a.Object(&l[i])
+func (l *egressList) MarshalZerologArray(a *zerolog.Array) {
+	for i := range *l {
+		a.Object(&(*l)[i])
 	}
 }
 
 type fsList []FSUse
 
 // MarshalZerologArray encodes the file operations.
-func (l fsList) MarshalZerologArray(a *zerolog.Array) {
-	for i := range l {
-		a.Object(&l[i])
+func (l *fsList) MarshalZerologArray(a *zerolog.Array) {
+	for i := range *l {
+		a.Object(&(*l)[i])
 	}
 }
 

@@ -3,12 +3,11 @@ package audit
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
-	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 // ReasonReplaced is of a log that is not the one that was followed: it became
@@ -24,6 +23,16 @@ type Follower struct {
 	offset int64
 	lines  int
 	broken error
+	given  bool          // a state was given
+	seen   *atomic.Int64 // offset, for the keeper of a writer
+}
+
+// Follow starts at the first line of the log of this writer, which removes no
+// file that the follower has not read.
+func (w *Writer) Follow() *Follower {
+	f := Follow(w.path)
+	f.seen = w.keeper.reader()
+	return f
 }
 
 // Follow starts at the first line of the log at path, which need not be there
@@ -44,10 +53,14 @@ func (f *Follower) Next(ctx context.Context) (checkpoint.Checkpoint, error) {
 	if err := f.read(ctx); err != nil {
 		return checkpoint.Checkpoint{}, err
 	}
-	if r := f.v.report; len(r.Findings) > 0 {
+	if r := f.v.soFar(); len(r.Findings) > 0 {
 		first := r.Findings[0]
 		f.broken = refuse(f.path, ReasonReplaced, "line %d of %s: %s; no checkpoint is signed any more", first.Line, f.path, first.Message)
 		return checkpoint.Checkpoint{}, f.broken
+	}
+	f.given = true
+	if f.seen != nil {
+		f.seen.Store(f.offset)
 	}
 	c := checkpoint.Checkpoint{Size: f.v.tree.Size(), Root: f.v.tree.Root(), Time: time.Now().UTC().Truncate(time.Microsecond)}
 	if c.Size > 0 {
@@ -57,38 +70,48 @@ func (f *Follower) Next(ctx context.Context) (checkpoint.Checkpoint, error) {
 }
 
 func (f *Follower) read(ctx context.Context) error {
-	file, err := os.Open(f.path)
-	if errors.Is(err, os.ErrNotExist) && f.offset == 0 {
+	if _, err := os.Stat(f.path); errors.Is(err, os.ErrNotExist) && f.offset == 0 {
 		return nil
 	}
-	if err != nil {
-		return refuse(f.path, ReasonIO, "the audit log %s cannot be read", f.path).Because(err)
+	err := f.readOn(ctx)
+	if errors.Is(err, errGap) && !f.given {
+		// Another process removed files that were not read yet. What is left
+		// tells of it, or does not hold.
+		again := Follow(f.path)
+		again.seen = f.seen
+		*f = *again
+		err = f.readOn(ctx)
 	}
-	defer file.Close()
-	size, err := settledSize(ctx, f.path, file)
-	if err != nil {
-		return refuse(f.path, ReasonIO, "the audit log %s cannot be read", f.path).Because(err)
-	}
-	if size < f.offset {
-		f.broken = refuse(f.path, ReasonReplaced, "the audit log %s became shorter: %d bytes were there, and %d are; no checkpoint is signed any more", f.path, f.offset, size)
+	if errors.Is(err, errGap) {
+		f.broken = refuse(f.path, ReasonReplaced, "records of the audit log %s were removed before they were read; no checkpoint is signed any more until a restart", f.path)
 		return f.broken
 	}
-	lines := newLineReader(io.NewSectionReader(file, f.offset, size-f.offset))
-	for {
-		l, err := lines.next()
-		if err == io.EOF || err == nil && l.torn {
+	if errors.Is(err, errNoPlace) {
+		f.broken = refuse(f.path, ReasonReplaced, "the audit log %s became shorter: %d bytes were there; no checkpoint is signed any more", f.path, f.offset)
+		return f.broken
+	}
+	if err != nil {
+		return refuse(f.path, ReasonIO, "the audit log %s was not read to its end", f.path).Because(err)
+	}
+	return nil
+}
+
+// errGap says that lines which were to come next are not there any more.
+var errGap = errors.New("audit: the next lines were removed")
+
+// readOn takes in what lies behind offset. Of a log that is read from its
+// begin, that is where its first file begins.
+func (f *Follower) readOn(ctx context.Context) error {
+	return eachFrom(ctx, f.path, f.offset, true, func(_ *source, _ int, at int64, l rawLine) error {
+		if l.torn {
 			return nil // what is not whole yet is read the next time
 		}
-		if err != nil {
-			return refuse(f.path, ReasonIO, "the audit log %s cannot be read", f.path).Because(err)
-		}
-		if ctx.Err() != nil {
-			return fault.New(fault.AuditUnavailable, ReasonIO, "the audit log was not read to its end").Because(ctx.Err())
+		if at != f.offset && f.lines > 0 {
+			return errGap
 		}
 		f.lines++
-		if err := f.v.line(f.lines, 0, l); err != nil {
-			return err
-		}
-		f.offset += l.size
-	}
+		f.offset = at + l.size
+		f.v.line(f.lines, l)
+		return nil
+	})
 }

@@ -31,14 +31,6 @@ type link struct {
 	head [sha256.Size]byte
 }
 
-// prev is the JSON value of the prev member of the next line.
-func (l link) prev() string {
-	if l.seq == 0 {
-		return "null"
-	}
-	return `"` + hashString(l.head) + `"`
-}
-
 // hashString writes a hash as "sha256:<hex>".
 func hashString(h [sha256.Size]byte) string {
 	var b [hashText]byte

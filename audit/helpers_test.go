@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/digest"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
@@ -70,6 +72,18 @@ func clock() func() time.Time {
 	t := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	return func() time.Time { return t }
 }
+
+// handClock is moved on by the test.
+type handClock struct{ at atomic.Int64 }
+
+func newHandClock() *handClock {
+	c := &handClock{}
+	c.at.Store(clock()().UnixNano())
+	return c
+}
+
+func (c *handClock) now() time.Time       { return time.Unix(0, c.at.Load()) }
+func (c *handClock) pass(d time.Duration) { c.at.Add(int64(d)) }
 
 func mustOpen(t testing.TB, dir string, o Options) *Writer {
 	t.Helper()
@@ -173,3 +187,7 @@ func sampleLog(t testing.TB) []byte {
 	must(t, w.Shutdown(ctx))
 	return readFile(t, logPath(dir))
 }
+
+func decode(raw json.RawMessage, v any) error { return json.Unmarshal(raw, v) }
+
+func digestOf(b []byte) string { return digest.Bytes(b) }

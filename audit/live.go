@@ -15,7 +15,7 @@ import (
 
 // A writer shows that it lives by a lock on writers/<id>.lock, which goes
 // with its process however that ends. Beside it, writers/<id>.mark holds the
-// offset in the log from where on the records of its unfinished calls are, so
+// offset in the log, through all its files, from where on the records of its unfinished calls are, so
 // that recovery need not read years of log. The registry itself is only
 // changed under .recover.lock.
 const (
@@ -59,6 +59,14 @@ func register(stateDir, id string, offset int64) (*live, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// settle moves the mark on now, so that a process with little to do keeps no
+// segment from being removed.
+func (v *live) settle(end int64, c *calls) {
+	if low, _ := c.low(end); writeMark(v.mark, low) == nil {
+		v.marked = end
+	}
 }
 
 // advance moves the mark on from time to time. A failure only makes a later

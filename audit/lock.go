@@ -8,6 +8,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// lockName is the lock of a log, in the folder of its state.
+const lockName = ".lock"
+
 const (
 	dirPerm  fs.FileMode = 0o700
 	filePerm fs.FileMode = 0o600

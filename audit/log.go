@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -23,7 +24,7 @@ func (w *Writer) Ask(ctx context.Context, c Call, m Masker) error {
 	if err != nil {
 		return err
 	}
-	r.written = func(e *entry) { w.calls.asked(c.CallID, e.offset, expires) }
+	r.written = func(e *entry) { w.calls.asked(c.CallID, e.place, expires) }
 	return w.submit(ctx, r)
 }
 
@@ -32,11 +33,11 @@ func (w *Writer) Ask(ctx context.Context, c Call, m Masker) error {
 // set, which survives the machine's.
 func (w *Writer) Open(ctx context.Context, c Call, sync bool, m Masker) error {
 	c.Phase, c.Outcome = PhaseOpen, nil
-	r, err := w.callRequest(c, sync, m)
+	r, err := w.callRequest(c, sync || w.syncing.every, m)
 	if err != nil {
 		return err
 	}
-	r.written = func(e *entry) { w.calls.opened(c.CallID, e.offset) }
+	r.written = func(e *entry) { w.calls.opened(c.CallID, e.place) }
 	return w.submit(ctx, r)
 }
 
@@ -68,7 +69,7 @@ func (w *Writer) Close(ctx context.Context, c Call, m Masker) error {
 		if inFile {
 			w.calls.ended(c.CallID)
 		} else {
-			w.calls.keep(c.CallID, body)
+			w.calls.keep(c.CallID, bytes.Clone(body)) // its buffer is used again
 			w.calls.notClosed(c.CallID)
 		}
 	}

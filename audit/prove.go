@@ -42,11 +42,12 @@ func State(ctx context.Context, paths []string) (checkpoint.Checkpoint, Report, 
 // of the earliest of the checkpoints that counts it. The files are one chain
 // from its first line on. The error is USAGE.
 func Prove(ctx context.Context, paths []string, callID string, signed []checkpoint.Signed) (checkpoint.Proof, error) {
-	paths, err := inOrder(ctx, paths)
+	set, err := inOrder(ctx, paths)
 	if err != nil {
 		return checkpoint.Proof{}, err
 	}
-	record, index, err := closeOf(ctx, paths, callID)
+	defer set.close()
+	record, index, err := set.closeOf(ctx, callID)
 	if err != nil {
 		return checkpoint.Proof{}, err
 	}
@@ -59,18 +60,9 @@ func Prove(ctx context.Context, paths []string, callID string, signed []checkpoi
 	if by == nil {
 		return checkpoint.Proof{}, fault.New(fault.Usage, ReasonNoCheckpoint, "record %d is younger than every checkpoint; make one with toolwarrant audit checkpoint", index+1)
 	}
-	p := checkpoint.NewProver(index, by.Size)
-	hash := newHasher()
-	for _, path := range paths {
-		err := eachLine(ctx, path, func(_ int, _ int64, l rawLine) error {
-			if !l.torn {
-				p.Append(hash.leaf(l.bytes))
-			}
-			return nil
-		})
-		if err != nil {
-			return checkpoint.Proof{}, err
-		}
+	p, err := set.prover(ctx, index, by.Size)
+	if err != nil {
+		return checkpoint.Proof{}, err
 	}
 	path := p.Proof()
 	if path == nil || tlog.CheckRecord(path, by.Size, by.Root, index, tlog.RecordHash([]byte(record))) != nil {
@@ -79,10 +71,39 @@ func Prove(ctx context.Context, paths []string, callID string, signed []checkpoi
 	return checkpoint.Proof{Record: record, Index: index, Path: path, Checkpoint: by.Note}, nil
 }
 
+// prover gives the lines of the files to a prover. Where the first files were
+// removed, the tree over their lines is taken from the first line that is left;
+// the checkpoint says whether it is the right one.
+func (s sources) prover(ctx context.Context, index, size int64) (*checkpoint.Prover, error) {
+	p := checkpoint.NewProver(index, size)
+	if len(s) > 0 {
+		o, err := s[0].origin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if o.tree != nil {
+			p.Resume(o.tree)
+		}
+	}
+	hash := newHasher()
+	for _, x := range s {
+		_, err := x.lines(ctx, 0, true, func(_ int, _ int64, l rawLine) error {
+			if !l.torn {
+				p.Append(hash.leaf(l.bytes))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
 // closeOf finds the close record of a call, and its place in the tree.
-func closeOf(ctx context.Context, paths []string, callID string) (record string, index int64, err error) {
+func (s sources) closeOf(ctx context.Context, callID string) (record string, index int64, err error) {
 	found := errors.New("found")
-	err = Scan(ctx, paths, func(l Line) error {
+	err = s.scan(ctx, func(l Line) error {
 		if l.Head.Phase == PhaseClose && l.Head.CallID == callID {
 			record, index = string(l.Raw), int64(l.Head.Seq)-1
 			return found

@@ -1,6 +1,7 @@
 // Package audit keeps the log that proves what agents were allowed to do:
 // NDJSON records of schema toolwarrant.audit/1 in one hash chain per home,
-// written by any number of processes, durable before an answer leaves.
+// written by any number of processes, durable before an answer leaves. The
+// chain goes through one file that grows and any number of closed ones.
 //
 // It owns the record types, the chain, the writer with its group commit,
 // recovery after a crash, and verification. It imports nothing of the

@@ -1,11 +1,11 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"errors"
 	"math"
-	"os"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -90,8 +90,8 @@ func (w *Writer) Recovered() Recovery { return w.recovered }
 // found is a call without close.
 type found struct {
 	asked, opened string // writer of the record, "" = none
-	offset        int64  // of the record to copy: the open, or else the ask
-	length        int
+	offset        int64  // in the log, of the record to copy: the open, or else the ask
+	line          []byte // that record
 	call          Call
 	expires       time.Time
 	pending       bool
@@ -105,7 +105,6 @@ type search struct {
 	own    map[string]bool   // expired asks of this process
 	late   map[string][]byte // closes of this process that failed
 	calls  map[string]*found
-	f      *os.File
 	next   int64 // how far it has read
 	result Recovery
 }
@@ -113,14 +112,13 @@ type search struct {
 // run reads the log up to its end without hindering anybody, and the rest,
 // with the closing, under the lock.
 func (s *search) run(ctx context.Context, from int64) (err error) {
-	if s.f, err = os.Open(s.w.path); err != nil {
-		return err
-	}
-	defer s.f.Close()
-	if s.next = from; !atLineBegin(s.f, from) {
+	s.next = from
+	err = s.read(ctx)
+	if errors.Is(err, errNoPlace) { // a mark may be stale
 		s.next = 0
+		err = s.read(ctx)
 	}
-	if err := s.read(ctx); err != nil {
+	if err != nil {
 		return err
 	}
 	var reserved []string
@@ -143,42 +141,21 @@ func (s *search) run(ctx context.Context, from int64) (err error) {
 	return s.w.submit(ctx, req)
 }
 
-// atLineBegin reports whether a line begins at offset; a mark may be stale.
-func atLineBegin(f io.ReaderAt, offset int64) bool {
-	if offset == 0 {
-		return true
-	}
-	var b [1]byte
-	_, err := f.ReadAt(b[:], offset-1)
-	return err == nil && b[0] == '\n'
-}
-
-// read takes in the complete lines from next on.
+// read takes in the complete lines from next on, closed segments included.
 func (s *search) read(ctx context.Context) error {
-	st, err := s.f.Stat()
-	if err != nil {
-		return err
-	}
-	r := newLineReader(io.NewSectionReader(s.f, s.next, st.Size()-s.next))
-	for {
-		l, err := r.next()
-		if err == io.EOF || (err == nil && l.torn) {
+	return eachFrom(ctx, s.w.path, s.next, false, func(_ *source, _ int, at int64, l rawLine) error {
+		if l.torn {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		if h, ok := parseHead(l.bytes); ok && !l.tooLong {
-			s.take(h, s.next, len(l.bytes))
+			s.take(h, at, l.bytes)
 		}
-		s.next += l.size
-	}
+		s.next = at + l.size
+		return nil
+	})
 }
 
-func (s *search) take(h Head, offset int64, length int) {
+func (s *search) take(h Head, offset int64, line []byte) {
 	f := s.calls[h.CallID]
 	switch h.Phase {
 	case PhaseClose:
@@ -190,14 +167,14 @@ func (s *search) take(h Head, offset int64, length int) {
 		}
 	case PhaseAsk:
 		if f == nil && (s.gone[h.Writer] || s.own[h.CallID]) {
-			s.calls[h.CallID] = &found{asked: h.Writer, offset: offset, length: length}
+			s.calls[h.CallID] = &found{asked: h.Writer, offset: offset, line: bytes.Clone(line)}
 		}
 	case PhaseOpen:
 		switch {
 		case f != nil:
-			f.opened, f.offset, f.length = h.Writer, offset, length
+			f.opened, f.offset, f.line = h.Writer, offset, bytes.Clone(line)
 		case s.gone[h.Writer]:
-			s.calls[h.CallID] = &found{opened: h.Writer, offset: offset, length: length}
+			s.calls[h.CallID] = &found{opened: h.Writer, offset: offset, line: bytes.Clone(line)}
 		}
 	}
 }
@@ -253,9 +230,8 @@ func (s *search) close(reserved *[]string) ([]*entry, error) {
 // copyOf reads the record of a call back. One that cannot be read is closed
 // with what is known of it.
 func (s *search) copyOf(id string, f *found) Call {
-	line := make([]byte, f.length)
 	var r Record
-	if _, err := s.f.ReadAt(line, f.offset); err != nil || json.Unmarshal(line, &r) != nil || r.CallID != id {
+	if json.Unmarshal(f.line, &r) != nil || r.CallID != id {
 		return Call{Phase: PhaseAsk, CallID: id}
 	}
 	return r.Call

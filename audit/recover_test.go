@@ -17,6 +17,7 @@ import (
 // way, only the locks go.
 func vanish(t *testing.T, w *Writer) {
 	t.Helper()
+	w.keeper.stop()
 	w.mu.Lock()
 	w.stopping = true
 	close(w.wake)

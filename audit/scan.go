@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -52,82 +53,75 @@ func (l Line) Decode() (Record, error) {
 }
 
 // Scan gives the lines of the files to f, in the order of the files, without
-// checking the chain. Lines that are no records and an unfinished last line
-// are left out: Verify names them. Raw is only valid during the call of f. An
-// error of f ends the scan and is returned as it is; a file that cannot be
-// read is a USAGE error.
+// checking the chain. A log stands for its closed segments too, which come
+// first; compressed files are read as plain ones are. Lines that are no
+// records and an unfinished last line are left out: Verify names them. Raw is
+// only valid during the call of f. An error of f ends the scan and is returned
+// as it is; a file that cannot be read is a USAGE error.
 func Scan(ctx context.Context, paths []string, f func(Line) error) error {
 	for _, path := range paths {
-		if _, err := ScanFrom(ctx, path, 0, f); err != nil {
+		set, err := expand(path)
+		if err != nil {
+			return err
+		}
+		err = set.scan(ctx, f)
+		set.close()
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ScanFrom is Scan of one file, from the line that begins at offset on, for
-// readers of a log that grows. It returns the offset to go on from: where the
-// first line begins that is not finished. Line numbers count from offset.
-func ScanFrom(ctx context.Context, path string, offset int64, f func(Line) error) (next int64, err error) {
-	next = offset
-	err = eachLineFrom(ctx, path, offset, func(n int, at int64, l rawLine) error {
-		if l.torn {
-			return nil
-		}
-		next = at + l.size
-		h, ok := parseHead(l.bytes)
-		if !ok || l.tooLong {
-			return nil
-		}
-		return f(Line{File: path, Number: n, Offset: at, Raw: l.bytes, Head: h})
-	})
-	return next, err
-}
-
-// eachLine reads a file as it is now.
-func eachLine(ctx context.Context, path string, f func(n int, offset int64, l rawLine) error) error {
-	return eachLineFrom(ctx, path, 0, f)
-}
-
-func eachLineFrom(ctx context.Context, path string, offset int64, f func(n int, offset int64, l rawLine) error) error {
-	unreadable := func(err error) error {
-		e := fault.New(fault.Usage, "unreadable", "cannot read the audit log %s: name a file that this user may read", path).Because(err)
-		e.File = path
-		return e
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return unreadable(err)
-	}
-	defer file.Close()
-	size, err := settledSize(ctx, path, file)
-	if err != nil {
-		return unreadable(err)
-	}
-	r := newLineReader(io.NewSectionReader(file, offset, max(0, size-offset)))
-	for n := 1; ; n++ {
-		l, err := r.next()
-		if err == io.EOF {
-			return nil
+func (s sources) scan(ctx context.Context, f func(Line) error) error {
+	for _, x := range s {
+		_, err := x.lines(ctx, 0, true, func(n int, at int64, l rawLine) error { return toLine(x, n, at, l, f) })
+		if bad := new(damaged); errors.As(err, &bad) {
+			return unreadable(x.path, err)
 		}
 		if err != nil {
-			return unreadable(err)
-		}
-		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := f(n, offset, l); err != nil {
-			return err
-		}
-		offset += l.size
 	}
+	return nil
+}
+
+// toLine gives a record to f.
+func toLine(s *source, n int, at int64, l rawLine, f func(Line) error) error {
+	if l.torn {
+		return nil
+	}
+	h, ok := parseHead(l.bytes)
+	if !ok || l.tooLong {
+		return nil
+	}
+	return f(Line{File: s.path, Number: n, Offset: at, Raw: l.bytes, Head: h})
+}
+
+// ScanFrom is Scan of one log, from the line that begins at offset on, for
+// readers of a log that grows. Offsets count through all files of the log,
+// from its first line on, as those of a Line do here; they stay what they are
+// when it is rotated. It returns the offset to go on from: where the first
+// line begins that is not finished. Line numbers count from offset, or from
+// the begin of a file.
+func ScanFrom(ctx context.Context, path string, offset int64, f func(Line) error) (next int64, err error) {
+	next = offset
+	err = eachFrom(ctx, path, offset, true, func(s *source, n int, at int64, l rawLine) error {
+		if !l.torn {
+			next = at + l.size
+		}
+		return toLine(s, n, at, l, f)
+	})
+	if errors.Is(err, errNoPlace) {
+		err = nil // it became shorter, and may grow again
+	}
+	return next, err
 }
 
 // settledSize is the size of a log at a moment when no writer is in the
 // middle of a write. A log without its lock file, a copy, is at rest.
 func settledSize(ctx context.Context, path string, f *os.File) (int64, error) {
-	_, lockPath := layout(filepath.Dir(path), path)
-	l := flock.New(lockPath, flock.SetFlag(os.O_RDONLY))
+	l := flock.New(filepath.Join(stateOf(path), lockName), flock.SetFlag(os.O_RDONLY))
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if ok, err := l.TryRLockContext(ctx, 2*time.Millisecond); err == nil && ok {

@@ -111,7 +111,7 @@ func (s *Shadow) MarshalZerologObject(e *zerolog.Event) {
 	if s.Differences == nil {
 		null(e, "differences")
 	} else {
-		e.Array("differences", differenceList(s.Differences))
+		e.Array("differences", (*differenceList)(&s.Differences))
 	}
 	object(e, "error", s.Error)
 }
@@ -119,9 +119,9 @@ func (s *Shadow) MarshalZerologObject(e *zerolog.Event) {
 type differenceList []Difference
 
 // MarshalZerologArray encodes the differences.
-func (l differenceList) MarshalZerologArray(a *zerolog.Array) {
-	for i := range l {
-		a.Object(&l[i])
+func (l *differenceList) MarshalZerologArray(a *zerolog.Array) {
+	for i := range *l {
+		a.Object(&(*l)[i])
 	}
 }
 

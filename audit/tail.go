@@ -51,7 +51,11 @@ func (c *chain) refresh(create bool) (*torn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.catchUp(now.Size())
+	t, err := c.catchUp(now.Size())
+	if err == nil {
+		err = c.locate()
+	}
+	return t, err
 }
 
 func (c *chain) openFile(create bool) error {
@@ -69,7 +73,8 @@ func (c *chain) openFile(create bool) error {
 			return err
 		}
 	}
-	c.f, c.known, c.at, c.end = f, false, link{}, 0
+	c.switchTo(f)
+	c.place.unsynced = false
 	return nil
 }
 
@@ -80,8 +85,25 @@ func (c *chain) adopt() error {
 	if err != nil {
 		return err
 	}
-	if c.known && c.at.seq > 0 {
+	if !c.known { // nothing to hold it against
+		_ = c.f.Close()
+		c.switchTo(f)
+		return nil
+	}
+	if c.at.seq > 0 {
 		head, err := c.leafEndingAt(f, c.end)
+		if err == nil && head != c.at.head || err == io.EOF {
+			var ours bool
+			if ours, err = c.rotated(f); ours {
+				if err := c.again(); err != nil {
+					_ = f.Close()
+					return err
+				}
+				_ = c.f.Close()
+				c.switchTo(f)
+				return nil
+			}
+		}
 		if err != nil || head != c.at.head {
 			_ = f.Close()
 			return refuse(c.path, ReasonFileGone, "the audit log %s was replaced by another file while in use; put the right one back, or restart to go on with this one", c.path).Because(err)

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
 )
@@ -21,6 +21,8 @@ const (
 	KindTorn           = "torn"            // the last line is not complete
 	KindJSON           = "json"            // the line is no JSON object, or longer than 4 MiB
 	KindSchema         = "schema"          // the line does not begin like a record of this schema
+	KindRemoved        = "removed"         // whole files of the log are gone, and no record accounts for it
+	KindCompressed     = "compressed"      // a compressed file is damaged
 	KindDuplicateClose = "duplicate-close" // the call was closed before
 	KindCut            = "cut"             // lines at the end are gone, which a checkpoint counted
 	KindCheckpoint     = "checkpoint"      // the lines are others than those that a checkpoint signed
@@ -46,6 +48,8 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	// Truncated says that there are more findings than are listed.
 	Truncated bool `json:"truncated"`
+	// Removed is set when the first files were removed and the log says so.
+	Removed *Removed `json:"removed"`
 }
 
 // VerifyOptions are what Verify may be told. The zero value takes the files
@@ -56,6 +60,10 @@ type VerifyOptions struct {
 	After *Anchor
 	// Checkpoints are what was signed of this log, in any order.
 	Checkpoints []checkpoint.Checkpoint
+	// Key is the one that signs them. With it, the record that says which
+	// files were removed has to be signed as well, or come before a
+	// checkpoint.
+	Key note.Verifier
 }
 
 // Anchor is a place in a chain.
@@ -65,8 +73,10 @@ type Anchor struct {
 }
 
 // Verify reads the files, which together are one chain, in bounded memory and
-// names every line where something is wrong. Several files are put in the
-// order of their first line. A change of any byte, a missing, repeated,
+// names every line where something is wrong. A log stands for its closed
+// segments too, compressed or not. Several files are put in the order of their
+// first line. A chain that begins in its middle is whole where one of its
+// records says that the files before were removed. A change of any byte, a missing, repeated,
 // inserted or moved line is found; that lines at the end are missing is found
 // with a later checkpoint alone (or compare Report.Head with a head that was
 // kept elsewhere). duplicate-close
@@ -75,6 +85,7 @@ type Anchor struct {
 // A file that cannot be read is a USAGE error. Findings are no error.
 func Verify(ctx context.Context, paths []string, o VerifyOptions) (Report, error) {
 	v := newVerifier()
+	v.key = o.Key
 	if o.After != nil {
 		head, ok := parseHash([]byte(o.After.Head))
 		if !ok {
@@ -88,41 +99,28 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (Report, error
 
 // files walks the files and gives the report.
 func (v *verifier) files(ctx context.Context, paths []string, anchored bool) (Report, error) {
-	paths, err := inOrder(ctx, paths)
+	set, err := inOrder(ctx, paths)
 	if err != nil {
 		return Report{}, err
 	}
-	for _, path := range paths {
-		v.file = path
-		if err := eachLine(ctx, path, v.line); err != nil {
+	defer set.close()
+	for _, s := range set {
+		v.file = s.path
+		last, err := s.checkAll(ctx, func(n int, c *checked) error {
+			v.file = s.path
+			v.checked(n, c)
+			return nil
+		})
+		if bad := new(damaged); errors.As(err, &bad) {
+			v.find(last+1, nil, KindCompressed, bad.Error()+"; the lines from here to the end of the file cannot be read")
+			continue
+		}
+		if err != nil {
 			return Report{}, err
 		}
 	}
 	v.cut()
 	return v.finish(anchored), nil
-}
-
-// inOrder sorts files by the seq of the first line that can be read. Files
-// without one keep their place at the end.
-func inOrder(ctx context.Context, paths []string) ([]string, error) {
-	if len(paths) < 2 {
-		return paths, nil
-	}
-	first := make(map[string]uint64, len(paths))
-	enough := errors.New("enough")
-	for _, p := range paths {
-		first[p] = ^uint64(0)
-		err := Scan(ctx, []string{p}, func(l Line) error {
-			first[p] = l.Head.Seq
-			return enough
-		})
-		if err != nil && !errors.Is(err, enough) {
-			return nil, err
-		}
-	}
-	out := append([]string(nil), paths...)
-	sort.SliceStable(out, func(i, j int) bool { return first[out[i]] < first[out[j]] })
-	return out, nil
 }
 
 // verifier walks a chain.
@@ -135,6 +133,11 @@ type verifier struct {
 	tree    checkpoint.Tree
 	signed  []checkpoint.Checkpoint // those still to come, by size
 
+	signedTo uint64        // the last line that a checkpoint confirmed
+	key      note.Verifier // nil: no removal has to be signed
+	starts   []beginning   // where lines are missing before a file, or before the first line
+	removals []removal
+
 	now, old map[string]struct{} // closed calls, in two generations
 }
 
@@ -144,7 +147,7 @@ func newVerifier() *verifier {
 
 // finish gives the report. anchored says that there is a head without lines.
 func (v *verifier) finish(anchored bool) Report {
-	r := v.report
+	r := v.soFar()
 	r.OK = len(r.Findings) == 0
 	if r.Records > 0 || anchored {
 		head := hashString(v.at.head)
@@ -154,44 +157,50 @@ func (v *verifier) finish(anchored bool) Report {
 }
 
 // line looks at the next line of the chain.
-func (v *verifier) line(n int, _ int64, l rawLine) error {
+func (v *verifier) line(n int, l rawLine) {
+	c := checkLine(v.hash, l)
+	v.checked(n, &c)
+}
+
+// checked takes in the next line of the chain.
+func (v *verifier) checked(n int, l *checked) {
 	if l.torn {
 		v.find(n, nil, KindTorn, "the last line has no end: a write was interrupted, or the file was cut or altered")
-		return nil
+		return
 	}
 	v.report.Records++
+	if v.at.seq == 0 && v.report.Records == 1 || l.isHead && l.head.Phase == PhaseEvent && l.head.Seq > v.at.seq+1 && openingOf(l.bytes, l.head) != nil {
+		v.begin(n, l)
+	}
 	want := link{seq: v.at.seq + 1, head: v.at.head}
-	first := v.at.seq == 0 && v.report.Records == 1
-	v.at = link{seq: want.seq, head: v.hash.leaf(l.bytes)}
+	v.at = link{seq: want.seq, head: l.leaf}
 	v.tree.Append(v.at.head)
 	defer v.compare(n)
 
-	h, head := parseHead(l.bytes)
+	h := l.head
 	var seq *uint64
-	if head {
+	if l.isHead {
 		seq = &h.Seq
 	}
 	switch {
 	case l.tooLong:
 		v.find(n, nil, KindJSON, "the line is longer than any record")
-	case !sumHolds(l.bytes):
-		if isJSON(l.bytes) {
-			v.find(n, seq, KindSum, "the line was altered: its sum does not hold")
-		} else {
-			v.find(n, seq, KindJSON, "the line is no JSON value")
-		}
-	case !isJSON(l.bytes):
+	case !l.sum && l.json:
+		v.find(n, seq, KindSum, "the line was altered: its sum does not hold")
+	case !l.sum:
+		v.find(n, seq, KindJSON, "the line is no JSON value")
+	case !l.json:
 		v.find(n, seq, KindJSON, "the line is no JSON value, though its sum holds")
-	case !head || h.Schema != Schema:
+	case !l.isHead || h.Schema != Schema:
 		v.find(n, seq, KindSchema, "the line is no record of "+Schema)
 	default:
-		v.place(n, h, want, first)
+		v.place(n, h, want, l.bytes)
 		v.closed(n, h)
+		v.tombstone(l.bytes, h)
 		v.damaged = false
-		return nil
+		return
 	}
 	v.damaged = true
-	return nil
 }
 
 // isJSON reports whether a line is one JSON value in valid UTF-8. Names that
@@ -202,21 +211,20 @@ func isJSON(line []byte) bool {
 }
 
 // place checks that an unaltered line stands where it says.
-func (v *verifier) place(n int, h Head, want link, first bool) {
+func (v *verifier) place(n int, h Head, want link, line []byte) {
 	prev := ""
 	if want.seq > 1 {
 		prev = hashString(want.head)
 	}
+	opens := openingOf(line, h)
 	switch {
 	case h.Seq != want.seq:
-		message := "lines are missing, repeated or in another order before this one"
-		if first {
-			message = "the file begins in the middle of a chain: its first lines are elsewhere or were removed"
-		}
-		v.find(n, &h.Seq, KindSeq, message)
+		v.find(n, &h.Seq, KindSeq, "lines are missing, repeated or in another order before this one")
 		v.at.seq = h.Seq // from here on count as the lines do
 	case h.Prev != prev && !v.damaged:
 		v.find(n, &h.Seq, KindChain, "the line does not follow the one before it: that one was replaced, or this one is of another chain")
+	case opens != nil && opens.Lost:
+		v.find(n, &h.Seq, KindCut, fmt.Sprintf("the file that grew was gone when a process started: records after %d may be missing", h.Seq-1))
 	}
 }
 
@@ -235,7 +243,9 @@ func (v *verifier) compare(n int) {
 		whole := len(v.report.Findings) == 0 && v.tree.Size() == seq
 		if hashString(v.at.head) != c.Head || whole && v.tree.Root() != c.Root {
 			v.find(n, &v.at.seq, KindCheckpoint, "the line is not the one that the checkpoint of "+c.Time.Format(timeLayout)+" signed: this line, or one before it, was replaced")
+			continue
 		}
+		v.signedTo = v.at.seq
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
 )
 
 // FileName is the name of the log in the audit folder of a home.
@@ -22,6 +24,17 @@ type Options struct {
 	// <File>.d, so that several homes may share one log; objects stay in the
 	// home.
 	File string
+	// Fsync says when what is written is made durable, SyncGroup if empty.
+	Fsync Fsync
+	// Interval is the longest time that SyncInterval leaves a record
+	// unsynced, 100 ms if zero.
+	Interval time.Duration
+	// Rotate says when the log goes on in a new file, Retain which of the
+	// closed ones are removed.
+	Rotate Rotation
+	Retain Retention
+	// SignRemoval signs the note of a removal, nil = none is made.
+	SignRemoval func(checkpoint.Removal) ([]byte, error)
 	// Sinks get the lines as well.
 	Sinks []SinkOption
 	// Now is the clock, time.Now if nil.
@@ -29,6 +42,7 @@ type Options struct {
 
 	writer string // id, for tests
 	batch  int    // most records of one commit, for benchmarks
+	manual bool   // the test is the keeper
 	open   func(path string, flag int) (logFile, error)
 }
 
@@ -48,9 +62,11 @@ type Writer struct {
 	stateDir string
 	now      func() time.Time
 	batch    int
+	syncing  syncing
 
 	chain  *chain
 	live   *live
+	keeper *keeper
 	calls  *calls
 	sinks  *sinks
 	health health
@@ -77,7 +93,7 @@ func layout(dir, file string) (stateDir, lockPath string) {
 	if filepath.Clean(file) != filepath.Join(dir, FileName) {
 		stateDir = file + ".d"
 	}
-	return stateDir, filepath.Join(stateDir, ".lock")
+	return stateDir, filepath.Join(stateDir, lockName)
 }
 
 // Open opens, or begins, the chain in dir (the audit folder of a home, made
@@ -99,6 +115,9 @@ func Open(dir string, o Options) (*Writer, error) {
 		return nil, err
 	}
 	w.recovered = r
+	if !o.manual {
+		w.keeper.start()
+	}
 	return w, nil
 }
 
@@ -130,11 +149,17 @@ func open(dir, path string, o Options) (*Writer, error) {
 	if w.batch <= 0 {
 		w.batch = batchMax
 	}
+	if w.syncing, err = newSyncing(o); err != nil {
+		return nil, err
+	}
+	if w.syncing.every {
+		w.batch = 1
+	}
 	if o.open == nil {
 		o.open = openLogFile
 	}
 	w.chain = &chain{path: path, lockPath: lockPath, stateDir: stateDir, writer: w.id,
-		open: o.open, now: w.now, enc: newEncoder(), hash: newHasher()}
+		open: o.open, now: w.now, hash: newHasher()}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := withRecoveryLock(ctx, stateDir, func() error { return w.begin(ctx) }); err != nil {
@@ -142,6 +167,8 @@ func open(dir, path string, o Options) (*Writer, error) {
 		return nil, err
 	}
 	w.sinks = startSinks(o.Sinks)
+	w.keeper = newKeeper(w, o)
+	w.keeper.grew(w.chain)
 	if len(w.first) > 0 {
 		_ = w.sinks.deliver(ctx, w.first, true) // a sink that is down keeps it
 	}
@@ -161,18 +188,32 @@ func (w *Writer) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var first []*entry
+	e, err := w.chain.resume()
+	if err != nil {
+		return err
+	}
+	if e != nil {
+		first = append(first, e)
+	}
 	if t != nil {
 		b, err := encodeEvent(w.id, t.event(), nil)
 		if err != nil {
 			return err
 		}
-		first := []*entry{{body: b, sync: true}}
+		first = append(first, &entry{body: b, sync: true})
+	}
+	if len(first) > 0 {
 		if _, err := w.chain.append(first, nil); err != nil {
 			return err
 		}
 		w.first = w.chain.lines(first)
 	}
-	w.live, err = register(w.stateDir, w.id, w.chain.end)
+	if err := w.chain.locate(); err != nil {
+		return err
+	}
+	w.chain.loose.from = w.chain.end
+	w.live, err = register(w.stateDir, w.id, w.chain.place.base+w.chain.end)
 	return err
 }
 
@@ -188,6 +229,7 @@ func (w *Writer) Path() string { return w.path }
 // nothing.
 func (w *Writer) Shutdown(ctx context.Context) error {
 	w.watch.end(ctx)
+	w.keeper.stop()
 	w.mu.Lock()
 	if w.stopping {
 		w.mu.Unlock()
@@ -202,7 +244,10 @@ func (w *Writer) Shutdown(ctx context.Context) error {
 		return unavailable(w.path, ctx.Err())
 	}
 	err := w.sinks.close(ctx)
-	if low, n := w.calls.low(w.chain.end); n > 0 {
+	if w.chain.loose.failed {
+		err = w.health.last()
+	}
+	if low, n := w.calls.low(w.chain.place.base + w.chain.end); n > 0 {
 		_ = writeMark(w.live.mark, low)
 		w.live.release(false)
 	} else {

@@ -8,6 +8,11 @@
 // machine that is printed with them.
 //
 //	go run ./bench -clients 64 -seconds 4 -rounds 3 -gogc 100,400
+//
+// The other measurement is of the record alone, on the disk that the log is to
+// be on:
+//
+//	go run ./bench audit -writers 64 -seconds 2 -rounds 5 -dir /var/lib/toolwarrant
 package main
 
 import (
@@ -39,6 +44,9 @@ func main() {
 func dispatch() error {
 	if len(os.Args) > 2 && os.Args[1] == "serve" {
 		return serveChild(os.Args[2])
+	}
+	if len(os.Args) > 1 && os.Args[1] == "audit" {
+		return benchAudit(os.Args[2:])
 	}
 	clients := flag.Int("clients", 64, "clients at a time")
 	seconds := flag.Float64("seconds", 4, "length of one measurement")

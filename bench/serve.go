@@ -33,18 +33,12 @@ func serveChild(kind string) error {
 	}
 	handler := echoHandler()
 	if kind == "governed" {
-		ctx := context.Background()
-		cfg, err := config.Load("", nil, map[string]any{"log.level": "error"})
+		governed, closeAll, err := governed(context.Background(), os.Getenv("TOOLWARRANT_HOME"))
 		if err != nil {
 			return err
 		}
-		logger := zerolog.New(os.Stderr).Level(zerolog.ErrorLevel)
-		s, err := service.Open(ctx, service.Options{Home: os.Getenv("TOOLWARRANT_HOME"), Config: cfg, Logger: logger})
-		if err != nil {
-			return err
-		}
-		defer s.Close(ctx)
-		handler = server.New(server.Options{Caller: server.Governed(s), Name: "bench", Version: "0", Logger: logger}).Handler()
+		defer closeAll()
+		handler = governed
 	}
 	stop, err := startProfile(kind)
 	if err != nil {
@@ -70,6 +64,20 @@ func serveChild(kind string) error {
 		}
 	}
 	return nil
+}
+
+// governed is toolwarrant with everything on.
+func governed(ctx context.Context, home string) (http.Handler, func(), error) {
+	cfg, err := config.Load("", nil, map[string]any{"log.level": "error"})
+	if err != nil {
+		return nil, nil, err
+	}
+	logger := zerolog.New(os.Stderr).Level(zerolog.ErrorLevel)
+	s, err := service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	return server.New(server.Options{Caller: server.Governed(s), Name: "bench", Version: "0", Logger: logger}).Handler(), func() { _ = s.Close(ctx) }, nil
 }
 
 // profileDir names the folder for profiles in a child's environment.

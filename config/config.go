@@ -95,9 +95,25 @@ type Grant struct {
 
 // Audit says where the log is and who gets it as well.
 type Audit struct {
-	File       string     `json:"file"` // "" = under audit of the home
-	Checkpoint Checkpoint `json:"checkpoint"`
-	Sinks      []Sink     `json:"sinks"`
+	File        string     `json:"file"`         // "" = under audit of the home
+	Fsync       string     `json:"fsync"`        // every, group, interval
+	FsyncMillis int64      `json:"fsync-millis"` // of interval
+	Rotate      Rotate     `json:"rotate"`
+	Retain      Retain     `json:"retain"`
+	Checkpoint  Checkpoint `json:"checkpoint"`
+	Sinks       []Sink     `json:"sinks"`
+}
+
+// Rotate says when the log goes on in a new file; 0 = never.
+type Rotate struct {
+	Bytes int64 `json:"bytes"`
+	Hours int64 `json:"hours"`
+}
+
+// Retain says which closed files of the log are removed; 0 = none.
+type Retain struct {
+	Days     int64 `json:"days"`
+	Segments int64 `json:"segments"`
 }
 
 // Checkpoint says how the log is signed.

@@ -130,7 +130,7 @@ func wire() map[string]any {
 		"WorkerCall": worker.Call{
 			CallID: "c1", Program: worker.Program{ID: "p", Name: "n.js", Source: "return 1", Params: texts()}, Args: json.RawMessage(`{"a":1}`),
 			Statics: []worker.Static{{Name: "k", Value: "v"}}, Globals: worker.Globals{Fetch: true, FSRead: true, FSWrite: true},
-			Limits: worker.Limits{MaxStatements: 1, TimeoutMillis: 2, MaxMemoryBytes: 3, MaxOutputBytes: 4, MaxLogLines: 5, MaxLogBytes: 6},
+			Limits: worker.Limits{MaxStatements: 1, TimeoutMillis: 2, MaxMemoryBytes: 3, MaxOutputBytes: 4, MaxLogLines: 5, MaxLogBytes: 6}, Spare: true,
 		},
 		"WorkerReply": worker.Reply{
 			Result: json.RawMessage(`1`), Failure: filledFailure(), Logs: []worker.LogLine{{Level: "log", Text: "x"}},

@@ -54,6 +54,9 @@ func Replay(ctx context.Context, files []string, o ReplayOptions) (*ReplayReport
 	if err != nil {
 		return nil, err
 	}
+	if err := r.removed(ctx, files); err != nil {
+		return nil, err
+	}
 	err = audit.Scan(ctx, files, func(l audit.Line) error {
 		switch l.Head.Phase {
 		case audit.PhaseObject:
@@ -188,7 +191,26 @@ func (r *replay) object(l audit.Line) error {
 	if err != nil || r.options.Policy != nil || rec.Kind == nil || *rec.Kind != "policy" || rec.Digest == nil {
 		return err
 	}
-	content := r.read(*rec.Digest)
+	return r.entered(*rec.Digest)
+}
+
+// removed notes where the policies are whose lines were removed.
+func (r *replay) removed(ctx context.Context, files []string) error {
+	if r.options.Policy != nil {
+		return nil
+	}
+	digests, err := audit.RemovedPolicies(ctx, files)
+	for _, d := range digests {
+		if err == nil {
+			err = r.entered(d)
+		}
+	}
+	return err
+}
+
+// entered notes the revision of a policy of the object store.
+func (r *replay) entered(digest string) error {
+	content := r.read(digest)
 	if content == nil {
 		return nil // its calls are reported as they come
 	}
@@ -196,7 +218,7 @@ func (r *replay) object(l audit.Line) error {
 	if err != nil {
 		return err
 	}
-	r.objects[revision] = *rec.Digest
+	r.objects[revision] = digest
 	return nil
 }
 

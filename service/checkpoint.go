@@ -49,7 +49,7 @@ func (s *Service) notarize() error {
 	}
 	n := &notary{
 		key: key, file: cfg.File, records: cfg.EveryRecords, every: time.Duration(cfg.EverySeconds) * time.Second,
-		logger: s.logger, log: audit.Follow(s.Audit.Path()), done: make(chan struct{}),
+		logger: s.logger, log: s.Audit.Follow(), done: make(chan struct{}),
 		event: func(ctx context.Context, detail map[string]any) error {
 			return s.event(ctx, "checkpoint", system, detail)
 		},

@@ -139,12 +139,15 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 			return nil, err
 		}
 	}
-	sinks, err := openSinks(o)
+	log, err := s.auditOptions()
 	if err != nil {
 		return nil, err
 	}
-	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), audit.Options{File: o.Config.Audit.File, Sinks: sinks}); err != nil {
-		for _, o := range sinks {
+	if log.Sinks, err = openSinks(o); err != nil {
+		return nil, err
+	}
+	if s.Audit, err = audit.Open(filepath.Join(o.Home, "audit"), log); err != nil {
+		for _, o := range log.Sinks {
 			_ = o.Sink.Close()
 		}
 		return nil, err
@@ -184,6 +187,7 @@ const sweepEvery = 5 * time.Second
 // sweep closes what nobody came back for.
 func (s *Service) sweep(ctx context.Context) {
 	defer close(s.swept)
+	said := ""
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
@@ -198,6 +202,7 @@ func (s *Service) sweep(ctx context.Context) {
 		if _, err := s.Audit.CloseAbandoned(ctx, time.Now()); err != nil {
 			s.logger.Warn().Err(err).Msg("abandoned calls could not be closed in the audit log")
 		}
+		said = s.upkeep(said)
 	}
 }
 

@@ -1,6 +1,8 @@
 package checkpoint
 
 import (
+	"math/bits"
+
 	"golang.org/x/mod/sumdb/tlog"
 )
 
@@ -22,6 +24,26 @@ func (t *Tree) Append(leaf tlog.Hash) {
 	}
 	t.edge = append(t.edge, leaf)
 	t.size++
+}
+
+// push adds the root of a full subtree of n leaves, which are not more than
+// those of the last one.
+func (t *Tree) push(root tlog.Hash, n int64) {
+	t.edge = append(t.edge, root)
+	t.size += n
+}
+
+// Edge gives what is kept of the tree, with which Resume goes on: as many
+// hashes as its size has ones in binary.
+func (t *Tree) Edge() []tlog.Hash { return append([]tlog.Hash{}, t.edge...) }
+
+// Resume gives the tree of size leaves that has the edge. ok is false when
+// there is none.
+func Resume(size int64, edge []tlog.Hash) (t *Tree, ok bool) {
+	if size < 0 || len(edge) != bits.OnesCount64(uint64(size)) {
+		return nil, false
+	}
+	return &Tree{size: size, edge: append([]tlog.Hash(nil), edge...)}, true
 }
 
 // Size is the number of leaves.
@@ -106,6 +128,31 @@ func (p *Prover) Append(leaf tlog.Hash) {
 			return
 		}
 	}
+}
+
+// Resume takes, in place of the first leaves, the tree over them: what it
+// proves lies behind. Nothing may have been appended yet. ok is false where
+// the leaf to prove is one of them, or not all of them are in the tree.
+//
+// Each sibling on the path is a full subtree that does not hold the leaf, and
+// two subtrees lie in one another or apart; so that each part of the edge lies
+// whole in one sibling.
+func (p *Prover) Resume(t *Tree) (ok bool) {
+	if p.next != 0 || t.size > p.index {
+		return false
+	}
+	lo := int64(0)
+	for _, h := range t.edge {
+		n := int64(1) << (bits.Len64(uint64(t.size-lo)) - 1)
+		for i := range p.ranges {
+			if r := &p.ranges[i]; lo >= r.lo && lo+n <= r.hi {
+				r.tree.push(h, n)
+			}
+		}
+		lo += n
+	}
+	p.next = t.size
+	return true
 }
 
 // Proof is the audit path (RFC 6962, section 2.1.1), nil while leaves are

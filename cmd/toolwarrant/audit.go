@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/keyring"
 )
 
 func (a *app) auditCmd() *cobra.Command {
@@ -35,7 +36,11 @@ func (a *app) auditVerifyCmd() *cobra.Command {
 		Long: `Check every record's own sum and its link to the record before it. Exit status
 1 names each line that does not hold. Records cut off at the end of a log are
 found with a checkpoint that was signed later (--checkpoints, --key); without
-one, only by somebody who kept the head that this prints.`,
+one, only by somebody who kept the head that this prints.
+
+FILE is a log, which stands for its closed files too, or any files of one, also
+compressed, in any order. Files that were removed as the configuration says
+(audit.retain) are accounted for by a record of the log; any others are named.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
 			var o audit.VerifyOptions
@@ -45,6 +50,11 @@ one, only by somebody who kept the head that this prints.`,
 			}
 			for _, s := range list {
 				o.Checkpoints = append(o.Checkpoints, s.Checkpoint)
+			}
+			if len(list) > 0 {
+				if o.Key, err = keyring.ReadNoteVerifier(signed.key); err != nil {
+					return err
+				}
 			}
 			report, err := audit.Verify(c.Context(), files, o)
 			if err != nil {
@@ -79,6 +89,13 @@ func (a *app) verified(report audit.Report, checkpoints int) {
 		head = *report.Head
 	}
 	a.printf("%s: %d records, head %s\n", verdict, report.Records, head)
+	if r := report.Removed; r != nil {
+		signed := ""
+		if r.Signed {
+			signed = ", signed"
+		}
+		a.printf("records 1 to %d were removed, as record %d of %s says%s\n", r.Last, r.Seq, r.Time, signed)
+	}
 	if checkpoints > 0 {
 		a.printf("held against %d checkpoints\n", checkpoints)
 	}

@@ -57,7 +57,7 @@ type Call struct {
 	Limits  Limits          `json:"limits"`
 	// Spare says that processors are idle: a worker may look for its next
 	// call for a moment before it sleeps. The pool sets it.
-	Spare bool `json:"spare,omitempty"`
+	Spare bool `json:"spare"`
 }
 
 // Failure is how code, helpers and limits fail. Code is one of the codes of

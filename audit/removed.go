@@ -1,0 +1,182 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
+)
+
+// kindRemoved is the event that says which files were removed: the tombstone.
+const kindRemoved = "segment.removed"
+
+// tombstone is the detail of that event.
+type tombstone struct {
+	Segments []checkpoint.Segment `json:"segments"`
+	Policies []string             `json:"policies"` // digests of the policies that entered in removed lines, of now and before
+	Note     *string              `json:"note"`     // the segments, signed; null without a key
+}
+
+func (t tombstone) event() Event {
+	return Event{Kind: kindRemoved, Detail: map[string]any{"segments": t.Segments, "policies": t.Policies, "note": t.Note}}
+}
+
+// Removed says which lines are not there any more, as the log itself does.
+type Removed struct {
+	Last   uint64 `json:"last"`   // lines 1 to Last
+	Seq    uint64 `json:"seq"`    // of the record that says so
+	Time   string `json:"time"`   // of that record
+	Signed bool   `json:"signed"` // the key that Verify was given signed it
+}
+
+// removal is a tombstone that a verifier has met.
+type removal struct {
+	head Head
+	tombstone
+}
+
+// beginning is a line before which others are missing: the first line of a
+// file, or of all.
+type beginning struct {
+	file    string
+	line    int
+	from    uint64 // seq of the first line that is missing
+	seq     uint64
+	prev    string
+	segment bool // a whole file begins there
+	found   int  // how many findings came before
+}
+
+var removedKind = []byte(`"kind":"` + kindRemoved + `"`)
+
+// tombstone takes in a record that says what was removed.
+func (v *verifier) tombstone(line []byte, h Head) {
+	if t := tombstoneOf(line, h); t != nil {
+		v.removals = append(v.removals, removal{h, *t})
+	}
+}
+
+// tombstoneOf gives the detail of a tombstone, nil of any other line.
+func tombstoneOf(line []byte, h Head) *tombstone {
+	if h.Phase != PhaseEvent || !bytes.Contains(line[:min(len(line), 1024)], removedKind) {
+		return nil
+	}
+	var r struct {
+		Detail tombstone `json:"detail"`
+	}
+	if json.Unmarshal(line, &r) != nil {
+		return nil
+	}
+	return &r.Detail
+}
+
+// RemovedPolicies gives the digests of the policies whose object lines were
+// removed with the first files of a log, as its records say; none of a log
+// that has its first line.
+func RemovedPolicies(ctx context.Context, paths []string) ([]string, error) {
+	whole := errors.New("whole")
+	first := true
+	var out []string
+	err := Scan(ctx, paths, func(l Line) error {
+		if first && l.Head.Seq == 1 {
+			return whole
+		}
+		first = false
+		if t := tombstoneOf(l.Raw, l.Head); t != nil {
+			out = append(out, t.Policies...)
+		}
+		return nil
+	})
+	if errors.Is(err, whole) {
+		err = nil
+	}
+	slices.Sort(out)
+	return slices.Compact(out), err
+}
+
+// begin notes where lines are missing, and takes over the tree that the line
+// after them gives for all before it. Whether that is the right one, a
+// checkpoint says. Files may be missing inside, too, and be accounted for: of
+// those that are removed while a log is read, the first may still be seen.
+func (v *verifier) begin(n int, l *checked) {
+	if !l.isHead || l.head.Seq == 1 || !l.sum {
+		return
+	}
+	o, _ := originOf(l.bytes)
+	v.starts = append(v.starts, beginning{file: v.file, line: n, from: v.at.seq + 1, seq: o.head.Seq, prev: o.head.Prev, segment: o.opens != nil, found: len(v.report.Findings)})
+	if o.tree != nil {
+		v.tree = *o.tree
+	}
+	prev, _ := parseHash([]byte(o.head.Prev))
+	v.at = link{seq: o.head.Seq - 1, head: prev}
+}
+
+// soFar is the report over what was read, as if it were all.
+func (v *verifier) soFar() Report {
+	r := v.report
+	for i := len(v.starts) - 1; i >= 0; i-- {
+		s := v.starts[i]
+		removed, f := v.accounted(s)
+		if removed != nil && r.Removed == nil { // the last one counts
+			r.Removed = removed
+		}
+		if f != nil {
+			r.Findings = slices.Insert(slices.Clone(r.Findings), s.found, *f)
+		}
+	}
+	return r
+}
+
+// accounted looks for the tombstone of the lines before s.
+func (v *verifier) accounted(s beginning) (*Removed, *Finding) {
+	f := &Finding{File: s.file, Line: s.line, Seq: &s.seq, Kind: KindSeq}
+	for _, t := range v.removals {
+		if !slices.ContainsFunc(t.Segments, func(x checkpoint.Segment) bool { return x.Last+1 == s.seq && x.Head == s.prev }) {
+			continue
+		}
+		out := &Removed{Last: s.seq - 1, Seq: t.head.Seq, Time: t.head.Time}
+		if v.key == nil {
+			return out, nil
+		}
+		var err error
+		if out.Signed, err = t.signedBy(v.key); err == nil && (out.Signed || v.signedTo >= t.head.Seq) {
+			return out, nil
+		}
+		f.Kind = KindRemoved
+		f.Message = fmt.Sprintf("records %d to %d were removed, and the record %d that says so is neither signed by %s nor covered by one of the checkpoints", s.from, s.seq-1, t.head.Seq, v.key.Name())
+		return out, f
+	}
+	switch {
+	case s.from > 1:
+		f.Kind = KindRemoved
+		f.Message = fmt.Sprintf("records %d to %d are missing: files of the log were removed, or cannot be read", s.from, s.seq-1)
+	case s.segment:
+		f.Kind = KindRemoved
+		f.Message = fmt.Sprintf("the file begins in the middle of a chain: records 1 to %d are elsewhere or were removed, and no record of a removal says so", s.seq-1)
+	default:
+		f.Message = "the file begins in the middle of a chain: its first lines are elsewhere or were removed"
+	}
+	return nil, f
+}
+
+// signedBy reports whether the key signed what the record says. A note that
+// says something else, or is not the key's, is an error.
+func (t removal) signedBy(key note.Verifier) (bool, error) {
+	if t.Note == nil {
+		return false, nil
+	}
+	r, err := checkpoint.OpenRemoval([]byte(*t.Note), key)
+	if err != nil {
+		return false, err
+	}
+	if !slices.Equal(r.Segments, t.Segments) {
+		return false, fmt.Errorf("audit: the note tells of another removal")
+	}
+	return true, nil
+}

@@ -1,0 +1,41 @@
+package service
+
+import (
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
+	"github.com/toolwarrant/toolwarrant/keyring"
+)
+
+// auditOptions is what the configuration says of the log.
+func (s *Service) auditOptions() (audit.Options, error) {
+	cfg := s.Config.Audit
+	o := audit.Options{
+		File: cfg.File, Fsync: audit.Fsync(cfg.Fsync), Interval: time.Duration(cfg.FsyncMillis) * time.Millisecond,
+		Rotate: audit.Rotation{Bytes: cfg.Rotate.Bytes, After: time.Duration(cfg.Rotate.Hours) * time.Hour},
+		Retain: audit.Retention{Age: time.Duration(cfg.Retain.Days) * 24 * time.Hour, Segments: int(cfg.Retain.Segments)},
+	}
+	if cfg.Checkpoint.Key == "" || o.Retain == (audit.Retention{}) {
+		return o, nil
+	}
+	key, err := keyring.ReadNoteSigner(cfg.Checkpoint.Key)
+	if err != nil {
+		return o, err
+	}
+	o.SignRemoval = func(r checkpoint.Removal) ([]byte, error) { return checkpoint.SignRemoval(r, key) }
+	return o, nil
+}
+
+// upkeep logs what hinders the log from being rotated, compressed or cleared,
+// once for each error. said is the one that was logged last.
+func (s *Service) upkeep(said string) string {
+	err := s.Audit.Upkeep()
+	switch {
+	case err == nil:
+		return ""
+	case err.Error() != said:
+		s.logger.Error().Err(err).Msg("closed files of the audit log could not be kept in order; calls go on")
+	}
+	return err.Error()
+}
