@@ -31,7 +31,15 @@ bindings: [
 	{profile: "listed", tag: "listed"},
 	{profile: "few", tag: "few"},
 	{profile: "denied", tag: "denied"},
+	{profile: "aside", tag: "aside"},
+	{profile: "far-off", tag: "far-off"},
 ]
+
+// A bound that stands elsewhere.
+_low: riskLevel: <="L3"
+profiles: aside: constraints: _low
+profiles: [=~"^far"]: constraints: riskLevel: <="L3"
+profiles: "far-off": description: "test"
 `
 
 // raising raises the level by what the caller passes.
@@ -72,6 +80,10 @@ func TestCeilings(t *testing.T) {
 			namePointer, `profile "own" (cue/bindings.cue:4) demands riskLevel: <"L3", but the tool is "L3" (network-strict)`},
 		{"above by the call", tagged("low", nil), `{"amount": 2000}`,
 			namePointer, `profile "low" (cue/bindings.cue:3) demands riskLevel: <="L3", but the tool is "L4" (large-amount)`},
+		{"above by the call, bound elsewhere", tagged("aside", nil), `{"amount": 2000}`,
+			namePointer, `profile "aside" (cue/bindings.cue:`},
+		{"above by the call, bound by a pattern", tagged("far-off", nil), `{"amount": 2000}`,
+			namePointer, `profile "far-off" (cue/bindings.cue:`},
 		{"the same call below", tagged("low", nil), `{"amount": 2}`, "", ""},
 		{"the same call without ceiling", tagged("none", nil), `{"amount": 2000}`, "", ""},
 		{"pinned", tagged("pinned", map[string]any{"fileWrite": true}), "",

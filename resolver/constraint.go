@@ -132,16 +132,6 @@ func entriesOf(list cue.Value, err error) []string {
 	return out
 }
 
-// ceiling reports whether a layer bounds the level.
-func (l *layers) ceiling(chain []*layer) bool {
-	for _, layer := range append([]*layer{l.baseline}, chain...) {
-		if f, _ := l.field(layer.name, "constraints", levelField); f != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // takes reports whether the constraint that a breach is about takes another
 // value of the same field.
 func (l *layers) takes(by *layer, path string, value any) bool {

@@ -31,7 +31,6 @@ type plan struct {
 	chain    []string
 	folded   decision.EffectivePolicy
 	level    string // of the layers alone; "" where the policy does not say
-	ceiling  bool   // a layer of the chain states a constraint on the level
 	rejected *Rejection
 	memo     *memo // what its decisions need not compute again
 }
@@ -90,7 +89,6 @@ func (e *engine) judge(ctx context.Context, pl *plan, s *spec.Spec, chain chainK
 	if pl.folded, pl.level, signals, violations, err = e.layered(ctx, pl, more...); err != nil {
 		return nil, err
 	}
-	pl.ceiling = e.layers.ceiling(pl.fold.chain)
 	for i, v := range violations {
 		violations[i] = refine(v, s)
 	}

@@ -253,7 +253,7 @@ func (e *engine) decide(ctx context.Context, pl *plan, req Request, more ...rego
 	}
 	// A rule may look at the caller, the arguments or the time and raise the
 	// level above that of the layers: the ceiling holds for it too.
-	if pl.ceiling && d.RiskLevel != pl.level {
+	if d.RiskLevel != pl.level {
 		if over := e.breaches(ctx, pl, s, d.RiskLevel, d.RiskSignals); len(over) > 0 {
 			return nil, rejection(over).at(s)
 		}

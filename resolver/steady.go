@@ -27,19 +27,20 @@ type steadyNode struct {
 // steadyOf looks, for each document, at every rule that its evaluation could
 // enter. What cannot be followed is not steady.
 func steadyOf(c *ast.Compiler) *steady {
-	groups := map[string][]*ast.Rule{}
+	var all []*ast.Rule
+	names := map[string]ast.Ref{}
 	for _, module := range c.Modules {
 		for _, rule := range module.Rules {
-			if name, ok := documentOf(rule); ok {
-				groups[name.String()] = append(groups[name.String()], rule)
-			}
+			all = append(all, rule)
+			name := rule.Ref().GroundPrefix()
+			names[name.String()] = name
 		}
 	}
 	s := &steady{}
-	for _, key := range sortedKeys(groups) {
-		if rules := groups[key]; !slices.ContainsFunc(rules, isFunction) && !slices.ContainsFunc(reachableFrom(c, rules), readsCaller) {
-			name, _ := documentOf(rules[0])
-			s.add(name)
+	for _, key := range sortedKeys(names) {
+		makers := makersOf(names[key], all)
+		if !slices.ContainsFunc(makers, isFunction) && !slices.ContainsFunc(reachableFrom(c, makers), readsCaller) {
+			s.add(names[key])
 		}
 	}
 	return s
@@ -47,11 +48,17 @@ func steadyOf(c *ast.Compiler) *steady {
 
 func isFunction(rule *ast.Rule) bool { return len(rule.Head.Args) > 0 }
 
-// documentOf names the whole document that a rule is a part of, such as
-// data.toolwarrant.risk.signals.
-func documentOf(rule *ast.Rule) (ast.Ref, bool) {
-	name, ok := rule.Head.Ref()[0].Value.(ast.Var)
-	return rule.Module.Package.Path.Append(ast.StringTerm(string(name))), ok
+// makersOf gives every rule that has a part in a document: those below its name,
+// and those above it, which make what it is a part of. Any package may add to
+// the documents of another: "package a" with the head "b.c contains x" makes
+// data.a.b.c.
+func makersOf(name ast.Ref, all []*ast.Rule) (out []*ast.Rule) {
+	for _, rule := range all {
+		if made := rule.Ref().GroundPrefix(); made.HasPrefix(name) || name.HasPrefix(made) {
+			out = append(out, rule)
+		}
+	}
+	return out
 }
 
 // readsCaller reports whether a rule looks at anything of the input but the

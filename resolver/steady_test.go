@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 func TestSteadyDocuments(t *testing.T) {
@@ -55,11 +57,44 @@ func TestRulesOfTheCallAreAskedEachTime(t *testing.T) {
 		"by the group":   `signals contains _plain("destructive") if object.get(input, ["principal", "subject"], "") == "ann"`,
 		"negated":        "signals contains _plain(\"destructive\") if not _other\n\n_other if input.principal.subject != \"ann\"",
 		"else":           "signals contains _plain(\"destructive\") if _who == 2\n\n_who := 1 if input.tool.name == \"gone\"\n\nelse := 2 if input.principal.subject == \"ann\"",
+		"dotted head": `package toolwarrant
+
+import rego.v2
+
+risk.signals contains {"id": "own", "level": "L5", "message": "m"} if input.principal.subject == "ann"`,
+		"dotted helper": `package toolwarrant
+
+import rego.v2
+
+risk._ann if input.principal.subject == "ann"
+
+risk.signals contains {"id": "own", "level": "L5", "message": "m"} if risk._ann`,
+		"a whole package": `package toolwarrant
+
+import rego.v2
+
+own.who := input.principal.subject
+
+risk.signals contains {"id": "own", "level": "L5", "message": "m"} if { x := data.toolwarrant.own; x.who == "ann" }`,
+		"walk": `package toolwarrant
+
+import rego.v2
+
+own.who := input.principal.subject
+
+risk.signals contains {"id": "own", "level": "L5", "message": "m"} if { walk(data.toolwarrant.own, [["who"], "ann"]) }`,
+		"deep head":       "signals contains _plain(\"destructive\") if _deep.a.b == 1\n\n_deep.a.b := 1 if input.principal.subject == \"ann\"",
+		"object":          "signals contains _plain(\"destructive\") if _who.ann\n\n_who[name] := true if name := input.principal.subject",
+		"object, by name": "signals contains _plain(\"destructive\") if { some name, _ in _who; name == \"ann\" }\n\n_who[name] := true if name := input.principal.subject",
+		"variable path":   "signals contains _plain(\"destructive\") if { some k in [\"_hidden\"]; data.toolwarrant.risk[k] == \"ann\" }\n\n_hidden := input.principal.subject",
+		"default":         "default _sure := false\n\n_sure if input.principal.subject == \"ann\"\n\nsignals contains _plain(\"destructive\") if _sure",
 	} {
+		text := "package toolwarrant.risk\n\nimport rego.v2\n\n" + rule + "\n"
+		if strings.HasPrefix(rule, "package ") {
+			text = rule + "\n"
+		}
 		t.Run(name, func(t *testing.T) {
-			r := newResolver(t, Options{Policy: policyFolder(t, map[string]string{
-				"rego/risk/own.rego": "package toolwarrant.risk\n\nimport rego.v2\n\n" + rule + "\n",
-			})})
+			r := newResolver(t, Options{Policy: policyFolder(t, map[string]string{"rego/own.rego": text})})
 			req := request(doc(t, map[string]any{"params": []map[string]any{{"name": "who", "type": "STRING", "required": false}}}))
 			for _, who := range []string{"bob", "ann", "bob", "ann", "ann", "bob"} {
 				req.Principal.Subject = who
@@ -74,6 +109,27 @@ func TestRulesOfTheCallAreAskedEachTime(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What another package adds to the demands counts for the call that it is about.
+func TestDemandsOfAnotherPackage(t *testing.T) {
+	r := newResolver(t, Options{Policy: policyFolder(t, map[string]string{"rego/site.rego": `package toolwarrant
+
+import rego.v2
+
+hitl.demands contains {"id": "site-out", "fourEyes": false} if input.call.args.who == "ann"
+`})})
+	req := request(doc(t, map[string]any{"params": []map[string]any{{"name": "who", "type": "STRING", "required": false}}}))
+	for _, args := range []string{`{}`, `{"who":"ann"}`, `{"who":"bob"}`, `{"who":"ann"}`} {
+		req.Args = json.RawMessage(args)
+		d, err := r.Resolve(context.Background(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asks, want := d.HumanInTheLoop.Mode == "REQUIRED", strings.Contains(args, "ann"); asks != want {
+			t.Errorf("%s: asks %v, want %v (%s)", args, asks, want, d.HumanInTheLoop.RuleID)
+		}
 	}
 }
 
@@ -136,4 +192,28 @@ func callOf(r *rand.Rand, req Request) Request {
 	other.Origin = oneOf(r, decision.OriginMCPHTTP, decision.OriginList)
 	other.Args = oneOf(r, json.RawMessage(`{}`), json.RawMessage(`{"p1":"x"}`))
 	return other
+}
+
+// A demand that is misspelled refuses the calls that it is about; it never lets
+// them through.
+func TestMisspelledDemandsRefuse(t *testing.T) {
+	for name, demand := range map[string]string{
+		"a text": `"site-ask"`, "another name": `{"ID": "site-ask", "fourEyes": true}`, "another spelling": `{"id": "site-ask", "foureyes": true}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newResolver(t, Options{Policy: policyFolder(t, map[string]string{
+				"rego/hitl/own.rego": "package toolwarrant.hitl\n\nimport rego.v2\n\ndemands contains " + demand + " if input.call.args.who == \"ann\"\n",
+			})})
+			req := request(doc(t, map[string]any{"params": []map[string]any{{"name": "who", "type": "STRING", "required": false}}}))
+			req.Args = json.RawMessage(`{"who":"bob"}`)
+			if _, err := r.Resolve(context.Background(), req); err != nil {
+				t.Errorf("another call: %v", err)
+			}
+			req.Args = json.RawMessage(`{"who":"ann"}`)
+			_, err := r.Resolve(context.Background(), req)
+			if f := fault.From(err); f == nil || f.Code != fault.PolicyUnavailable {
+				t.Errorf("%v", err)
+			}
+		})
+	}
 }

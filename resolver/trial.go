@@ -99,7 +99,7 @@ type trial struct {
 // try folds a changed document under the chain of the original. Only the
 // overrides and the approval block may differ.
 func (e *engine) try(ctx context.Context, pl *plan, s *spec.Spec) (trial, error) {
-	t := trial{plan: &plan{digest: pl.digest, fold: pl.fold, chain: pl.chain, ceiling: pl.ceiling}}
+	t := trial{plan: &plan{digest: pl.digest, fold: pl.fold, chain: pl.chain}}
 	t.plan.tool = replaced(pl.tool, overridesTerm(s.Overrides, e.operator.BasePath), hitlTerm(s.HumanInTheLoop))
 	var err error
 	t.plan.folded, t.plan.level, t.signals, t.violations, err = e.layered(ctx, t.plan)

@@ -125,3 +125,23 @@ test_a_demand_in_words if {
 test_because_names_the_document if {
 	hitl.because == "the document says REQUIRED" with input as _at("L0", {"mode": "REQUIRED"})
 }
+
+test_a_demand_that_is_not_written_as_one_gives_no_verdict[note] if {
+	some note, demand in {
+		"a text": "site-ask",
+		"without an id": {"fourEyes": true},
+		"another spelling of id": {"ID": "site-ask", "fourEyes": true},
+		"another spelling of fourEyes": {"id": "site-ask", "foureyes": true},
+		"without fourEyes": {"id": "site-ask"},
+		"an id that is a number": {"id": 7, "fourEyes": true},
+		"fourEyes that is a text": {"id": "site-ask", "fourEyes": "true"},
+		"a member more": {"id": "site-ask", "fourEyes": true, "groups": []},
+	}
+	not hitl.verdict with input as _at("L0", {}) with hitl.demands as {{"id": "other", "fourEyes": false}, demand}
+	not hitl.requirement with input as _at("L5", {}) with hitl.demands as {demand}
+}
+
+test_the_first_demand_by_id_is_named if {
+	verdict := hitl.verdict with input as _at("L0", {}) with hitl.demands as {{"id": "b", "fourEyes": false}, {"id": "a", "fourEyes": true}}
+	verdict == {"mode": "REQUIRED", "source": "rule", "ruleId": "a", "autoApproved": false}
+}

@@ -9,17 +9,28 @@ import data.toolwarrant.risk
 
 # METADATA
 # title: Required or not, by which rule
+# description: |
+#   With a demand that is not written as one there is no verdict, and so no
+#   decision: a call is refused, never let through for a misspelled rule.
 # labels:
 #   id: hitl-verdict
 verdict := _demanded if {
 	count(demands) > 0
-} else := _asked(object.get(input.tool.humanInTheLoop, "mode", ""), risk.level)
+} else := _asked(object.get(input.tool.humanInTheLoop, "mode", ""), risk.level) if {
+	count(demands) == 0
+}
 
 # METADATA
 # title: The verdict where something demands a human
 # labels:
 #   id: hitl-verdict-demanded
-_demanded := {"mode": "REQUIRED", "source": "rule", "ruleId": min({demand.id | some demand in demands}), "autoApproved": false}
+_demanded := {"mode": "REQUIRED", "source": "rule", "ruleId": min({demand.id | some demand in demands}), "autoApproved": false} if {
+	every demand in demands {
+		object.keys(demand) == {"id", "fourEyes"}
+		is_string(demand.id)
+		is_boolean(demand.fourEyes)
+	}
+}
 
 # METADATA
 # title: The verdict on a mode and a level
