@@ -26,6 +26,7 @@ verdict := _demanded if {
 #   id: hitl-verdict-demanded
 _demanded := {"mode": "REQUIRED", "source": "rule", "ruleId": min({demand.id | some demand in demands}), "autoApproved": false} if {
 	every demand in demands {
+		is_object(demand)
 		object.keys(demand) == {"id", "fourEyes"}
 		is_string(demand.id)
 		is_boolean(demand.fourEyes)
