@@ -87,3 +87,9 @@ func TestPreparedServesOne(t *testing.T) {
 		}
 	}
 }
+
+// generous is a call that no limit ends.
+func generous(code string) worker.Call {
+	return worker.Call{Program: worker.Program{ID: code, Name: "tool.js", Source: code}, Args: json.RawMessage("{}"),
+		Limits: worker.Limits{MaxStatements: 1 << 40, TimeoutMillis: 60000, MaxOutputBytes: 1 << 20, MaxLogLines: 100}}
+}

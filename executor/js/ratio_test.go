@@ -42,11 +42,6 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func generous(code string) worker.Call {
-	return worker.Call{Program: worker.Program{ID: code, Name: "tool.js", Source: code}, Args: json.RawMessage("{}"),
-		Limits: worker.Limits{MaxStatements: 1 << 40, TimeoutMillis: 60000, MaxOutputBytes: 1 << 20, MaxLogLines: 100}}
-}
-
 // ratio is the processor time of n calls of counted code over that of bare
 // code: the median of some rounds, each of which runs both, in turn first.
 func ratio(t *testing.T, call worker.Call, b worker.Broker, n int) float64 {
