@@ -3,7 +3,7 @@
 . .ci/lib.sh
 
 # The fixed fields of a close record, in their order.
-fields='"time","schema","seq","prev","phase","writer","callId","relatedCallId","traceId","origin","principal","tool","policy","decision","toolSafety","effectivePolicy","riskLevel","riskSignals","reasons","humanInTheLoop","params","paramsDigest","outcome","error","durationMs","usage","result","isolation","sum"'
+fields='"time","schema","seq","prev","phase","writer","callId","relatedCallId","traceId","origin","principal","tool","policy","decision","toolSafety","effectivePolicy","riskLevel","riskSignals","reasons","humanInTheLoop","params","paramsDigest","outcome","error","durationMs","usage","result","isolation","shadow","sum"'
 
 say 'the Go client at each protocol version'
 go_test ./cmd/toolwarrant -run '^TestServeBothEras$'
