@@ -70,6 +70,12 @@ func TestArgumentRule(t *testing.T) {
 		{"reports/a.SH", "site-no-scripts", 1},
 		{"a.md", "APPROVAL_PENDING", 1}, // by somebody else than the caller
 		{"reports/../a.md", "APPROVAL_PENDING", 1},
+		{"./reports/b.md", "APPROVAL_PENDING", 1},
+		{"reports//b.md", "APPROVAL_PENDING", 1},
+		{"reports/b.md/.", "APPROVAL_PENDING", 1},
+		{"reports/b.sh/.", "site-no-scripts", 1},
+		{"b.sh/", "site-no-scripts", 1},
+		{"./reports/../b.SH.", "site-no-scripts", 1},
 	} {
 		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "writeTextFile", Arguments: map[string]any{"path": tc.path, "content": "x"}})
 		if err != nil {
@@ -80,7 +86,7 @@ func TestArgumentRule(t *testing.T) {
 			t.Errorf("%s: asked %d times in all, %s", tc.path, asked, text)
 		}
 	}
-	if !written(home, "reports/a.md") || written(home, "a.md") {
+	if !written(home, "reports/a.md") || written(home, "a.md") || written(home, "reports/b.sh") || written(home, "b.sh") {
 		t.Error("what was written is not what was allowed")
 	}
 }
