@@ -99,7 +99,7 @@ func runTests(ctx context.Context, s *source) (*TestReport, error) {
 		}
 		for res := range results {
 			slowest.note(res)
-			report.add(res)
+			report.add(res, modules)
 		}
 		return nil
 	})
@@ -147,7 +147,7 @@ func named(res *tester.Result) TestResult {
 }
 
 // add counts a result, one by one where a table test names its cases.
-func (r *TestReport) add(res *tester.Result) {
+func (r *TestReport) add(res *tester.Result, modules map[string]*ast.Module) {
 	one := named(res)
 	one.Passed, one.Skipped = res.Pass(), res.Skip
 	if res.Error != nil {
@@ -163,8 +163,36 @@ func (r *TestReport) add(res *tester.Result) {
 		}
 		c := one
 		c.Name, c.Passed = fmt.Sprintf("%s[%s]", one.Name, strings.Join(names, "/")), !sub.Fail
+		if row := rowOf(modules[one.File], one.Line, names); row > 0 {
+			c.Line = row
+		}
 		r.count(c)
 	}
+}
+
+// rowOf is the line at which the case of a table test is written: that of the
+// key with its name, in the rule that starts at line. It is 0 where the table
+// is not written out there.
+func rowOf(m *ast.Module, line int, names []string) (row int) {
+	if m == nil {
+		return 0
+	}
+	for _, rule := range m.Rules {
+		if rule.Loc() == nil || rule.Loc().Row != line {
+			continue
+		}
+		ast.WalkTerms(rule.Body, func(t *ast.Term) bool {
+			if o, ok := t.Value.(ast.Object); ok && row == 0 {
+				o.Foreach(func(k, _ *ast.Term) {
+					if k.Location != nil && k.Value.Compare(ast.String(names[len(names)-1])) == 0 {
+						row = k.Location.Row
+					}
+				})
+			}
+			return row > 0
+		})
+	}
+	return row
 }
 
 func (r *TestReport) count(t TestResult) {
