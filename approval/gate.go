@@ -137,7 +137,7 @@ func mayAnswer(p Pending, action Action, by Approver) error {
 	}
 	if p.Approvers.FourEyes {
 		switch {
-		case anonymous(caller.Subject, caller.Method) || caller.Untrusted:
+		case unknown(p):
 			return fmt.Errorf("%w: a second person is required, and an unauthenticated caller could be anybody", ErrNotApprover)
 		case anonymous(by.Subject, by.Method):
 			return fmt.Errorf("%w: a second, authenticated person is required", ErrNotApprover)

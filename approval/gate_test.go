@@ -523,3 +523,25 @@ func TestFault(t *testing.T) {
 		t.Error("nil is an error")
 	}
 }
+
+// TestNeeds: what a person reads about who may accept is what Settle does.
+func TestNeeds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		approvers  decision.Approvers
+		caller     decision.Principal
+		acceptable bool
+		needs      string
+	}{
+		"anybody":             {decision.Approvers{}, decision.Principal{Subject: "local", Method: "none"}, true, ""},
+		"second person":       {decision.Approvers{FourEyes: true}, decision.Principal{Subject: "a", Method: "oidc"}, true, "who is not the caller"},
+		"unauthenticated":     {decision.Approvers{FourEyes: true}, decision.Principal{Subject: "local", Method: "none"}, false, "denied and not accepted"},
+		"untrusted":           {decision.Approvers{FourEyes: true}, decision.Principal{Subject: "a", Method: "oidc", Untrusted: true}, false, "denied and not accepted"},
+		"groups":              {decision.Approvers{Groups: []string{"g", "h"}}, decision.Principal{}, true, "one of the groups g, h"},
+		"second person of it": {decision.Approvers{Groups: []string{"g"}, FourEyes: true}, decision.Principal{Subject: "a", Method: "oidc"}, true, "not the caller, somebody of one of the groups g"},
+	} {
+		p := approval.Pending{Approvers: tt.approvers, Binding: approval.Binding{Principal: tt.caller}}
+		if p.Acceptable() != tt.acceptable || !strings.Contains(p.Needs(), tt.needs) || (tt.needs == "") != (p.Needs() == "") {
+			t.Errorf("%s: %v, %q", name, p.Acceptable(), p.Needs())
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -224,8 +225,18 @@ func (e *Engine) outOfBand(ctx context.Context, r *run, b approval.Binding) erro
 	}
 	r.human.Outcome = audit.HITLPending
 	r.pending = &PendingInfo{ApprovalID: p.ID, RetryAfterMs: 5000}
-	return fault.New(fault.ApprovalPending, "pending",
-		"the call waits for a human: \"toolwarrant approvals approve %s\" lets it through, then make the same call again", p.ID)
+	return fault.New(fault.ApprovalPending, "pending", "%s", waitsFor(p))
+}
+
+// waitsFor tells the caller what lets the call through, if anything can.
+func waitsFor(p approval.Pending) string {
+	switch needs := p.Needs(); {
+	case !p.Acceptable():
+		return fmt.Sprintf("the call waits for a human, and nobody can let it through: it needs %s; \"toolwarrant approvals deny %s\" refuses it, else it expires", needs, p.ID)
+	case needs != "":
+		return fmt.Sprintf("the call waits for a human: \"toolwarrant approvals approve %s\" lets it through if it comes from %s; then make the same call again", p.ID, needs)
+	}
+	return fmt.Sprintf("the call waits for a human: \"toolwarrant approvals approve %s\" lets it through, then make the same call again", p.ID)
 }
 
 // binding is what an acceptance of this request would be tied to.

@@ -14,7 +14,7 @@ const pagesURL = "https://github.com/toolwarrant/toolwarrant/blob/main/docs/"
 // about is what a report says about a rule, beside its findings.
 type about struct {
 	Title string // one sentence
-	Help  string // Markdown, "" for a rule without a page
+	Help  string // Markdown
 	URL   string
 }
 
@@ -30,7 +30,8 @@ var codes = map[string]string{
 // page here; its METADATA title stands in.
 func aboutRule(id string, titles map[string]string) about {
 	if text, ok := codes[id]; ok {
-		return about{Title: text, URL: pagesURL + "lint.md#" + strings.ToLower(id)}
+		url := pagesURL + "lint.md#" + strings.ToLower(id)
+		return about{Title: text, Help: text + " The message of the finding says which check it was. [More](" + url + ").", URL: url}
 	}
 	page, err := fs.ReadFile(docs.Rules, "rules/"+id+".md")
 	if err != nil {
@@ -38,7 +39,7 @@ func aboutRule(id string, titles map[string]string) about {
 		if title == "" {
 			title = id
 		}
-		return about{Title: title, URL: pagesURL + "lint.md#rules-of-your-own"}
+		return about{Title: title, Help: title, URL: pagesURL + "lint.md#rules-of-your-own"}
 	}
 	text := strings.ReplaceAll(string(page), "\r\n", "\n")
 	return about{Title: meaning(text), Help: text, URL: pagesURL + "rules/" + id + ".md"}

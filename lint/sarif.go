@@ -36,7 +36,7 @@ type (
 		ID      string      `json:"id"`
 		Short   sarifText   `json:"shortDescription"`
 		HelpURI string      `json:"helpUri"`
-		Help    *sarifText  `json:"help,omitempty"`
+		Help    sarifText   `json:"help"`
 		Default sarifConfig `json:"defaultConfiguration"`
 	}
 	sarifText struct {
@@ -116,10 +116,7 @@ func (s *sarifWriter) rule(f Finding) int {
 		return i
 	}
 	a := aboutRule(f.RuleID, s.titles)
-	rule := sarifRule{ID: f.RuleID, Short: sarifText{Text: a.Title}, HelpURI: a.URL, Default: sarifConfig{sarifLevel(f.Severity)}}
-	if a.Help != "" {
-		rule.Help = &sarifText{Text: a.Help, Markdown: a.Help}
-	}
+	rule := sarifRule{ID: f.RuleID, Short: sarifText{Text: a.Title}, HelpURI: a.URL, Help: sarifText{Text: a.Help, Markdown: a.Help}, Default: sarifConfig{sarifLevel(f.Severity)}}
 	s.index[f.RuleID] = len(s.driver.Rules)
 	s.driver.Rules = append(s.driver.Rules, rule)
 	return s.index[f.RuleID]

@@ -214,7 +214,7 @@ func TestTestPolicy(t *testing.T) {
 		t.Errorf("report: %d passed, %d failed, %s", report.Passed, report.Failed, report.Revision)
 	}
 	report, err = TestPolicy(context.Background(), Options{Policy: policyFolder(t, map[string]string{
-		"policy_test/x_test.rego": "package x_test\nimport rego.v2\ntest_table[name] if {\n\tsome name, ok in {\"good\": true, \"bad\": false}\n\tok\n}\n"})})
+		"policy_test/x_test.rego": "package x_test\nimport rego.v2\ntest_table[name] if {\n\tsome name, ok in {\n\t\t\"good\": true,\n\t\t\"bad\": false,\n\t}\n\tok\n}\n"})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestTestPolicy(t *testing.T) {
 		t.Errorf("report: %d failed", report.Failed)
 	}
 	for _, res := range report.Tests {
-		if !res.Passed && (res.Name != "x_test.test_table[bad]" || res.File != "policy_test/x_test.rego" || res.Line == 0 || res.Message == "") {
+		if !res.Passed && (res.Name != "x_test.test_table[bad]" || res.File != "policy_test/x_test.rego" || res.Line != 6 || res.Message == "") {
 			t.Errorf("failure %+v", res)
 		}
 	}

@@ -152,7 +152,10 @@ func (s *source) matches(m bundle.Manifest) error {
 	if says.Version > bundleVersion {
 		return bundleFault("bundle-format", "it has version %d of the format, this program knows %d; use a newer toolwarrant", says.Version, bundleVersion)
 	}
-	if says.PolicyRevision != s.revision() || says.Tests != s.testDigest() {
+	if tests := s.testDigest(); says.PolicyRevision == s.revision() && says.Tests != tests {
+		return bundleFault("bundle-content", "its manifest says that its tests are %s, it has %d with %s: its tests were changed after it was made", says.Tests, len(s.tests), tests)
+	}
+	if says.PolicyRevision != s.revision() {
 		return bundleFault("bundle-content", "its manifest says policy %s, its content is %s: it was changed after it was made", says.PolicyRevision, s.revision())
 	}
 	modules, err := parse(s, s.rego)

@@ -241,11 +241,28 @@ func visibleIsPure(name string, c *ast.Compiler) error {
 			return isRef && len(t.Value.(ast.Ref)) > 1
 		})
 		if offence != nil {
-			return compileFault(name, "access.visible reaches %s at %s, which reads %s; a list of tools has no call, so that it may read the tool, the layers and the principal only",
-				rule.Head.Name, rule.Loc(), offence)
+			at := rule.Loc()
+			return fault.New(fault.PolicyUnavailable, "policy-compile",
+				"the policy %s cannot be put into force: access.visible reaches %s at %s, which reads %s; a list of tools has no call, so that it may read the tool, the layers and the principal only",
+				name, rule.Ref().GroundPrefix(), at, asWritten(offence)).At(at.File, "", at.Row, at.Col)
 		}
 	}
 	return nil
+}
+
+// asWritten shows a reference without the names that the compiler made up.
+func asWritten(ref ast.Ref) string {
+	var out ast.Ref
+	for _, t := range ref {
+		if v, ok := t.Value.(ast.Var); ok && v.IsGenerated() {
+			if len(out) < 2 {
+				return ref[0].String() + " by a name that is computed"
+			}
+			break
+		}
+		out = append(out, t)
+	}
+	return out.String()
 }
 
 // reachable gives every rule that the evaluation of some rules could enter.

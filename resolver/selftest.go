@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -17,6 +18,11 @@ import (
 
 // testTimeout bounds one test rule; a loaded machine is not a failing test.
 const testTimeout = time.Minute
+
+// testsTimeout bounds the tests of a policy together: an activation waits for
+// them, and so does whoever started "policy test". A variable for the tests of
+// this package, which do not wait that long.
+var testsTimeout = 2 * time.Minute
 
 // TestResult is one test, or one named case of a table test.
 type TestResult struct {
@@ -47,8 +53,8 @@ type TestReport struct {
 func (r *TestReport) OK() bool { return r.Failed == 0 && r.Passed > 0 }
 
 // TestPolicy compiles a policy with its layers and runs its tests. An error
-// means that the policy could not be tested at all; failed tests are in the
-// report.
+// means that the policy could not be tested at all, or not within two minutes
+// (policy-too-slow); failed tests are in the report.
 func TestPolicy(ctx context.Context, o Options) (*TestReport, error) {
 	s, err := readSource(ctx, o)
 	if err != nil {
@@ -80,16 +86,20 @@ func runTests(ctx context.Context, s *source) (*TestReport, error) {
 		return nil, err
 	}
 	report := &TestReport{Policy: s.name, Tests: []TestResult{}}
+	within, cancel := context.WithTimeout(ctx, testsTimeout)
+	defer cancel()
+	var slowest slow
 	err = storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		results, err := tester.NewRunner().
 			SetCompiler(ast.NewCompiler().WithCapabilities(s.capabilities)).
 			SetStore(store).SetModules(modules).RaiseBuiltinErrors(true).SetTimeout(testTimeout).
-			RunTests(ctx, txn)
+			RunTests(within, txn)
 		if err != nil {
 			return err
 		}
 		for res := range results {
-			report.add(res)
+			slowest.note(res)
+			report.add(res, modules)
 		}
 		return nil
 	})
@@ -99,16 +109,47 @@ func runTests(ctx context.Context, s *source) (*TestReport, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, unavailable("canceled", "the tests of the policy %s were interrupted", s.name).Because(err)
 	}
+	if within.Err() != nil {
+		return nil, fault.New(fault.PolicyUnavailable, "policy-too-slow",
+			"the tests of the policy %s did not end within %s, the slowest were %s", s.name, testsTimeout, slowest)
+	}
 	slices.SortFunc(report.Tests, func(a, b TestResult) int { return strings.Compare(a.Name, b.Name) })
 	return report, nil
 }
 
-// add counts a result, one by one where a table test names its cases.
-func (r *TestReport) add(res *tester.Result) {
-	one := TestResult{Name: strings.TrimPrefix(res.Package, "data.") + "." + res.Name, Passed: res.Pass(), Skipped: res.Skip}
+// slow are the slowest tests, the slowest first.
+type slow []*tester.Result
+
+const maxSlow = 3 // that an error names
+
+func (s *slow) note(res *tester.Result) {
+	*s = append(*s, res)
+	slices.SortStableFunc(*s, func(a, b *tester.Result) int { return cmp.Compare(b.Duration, a.Duration) })
+	*s = (*s)[:min(len(*s), maxSlow)]
+}
+
+func (s slow) String() string {
+	var names []string
+	for _, res := range s {
+		t := named(res)
+		names = append(names, fmt.Sprintf("%s (%s:%d) with %s", t.Name, t.File, t.Line, res.Duration.Round(time.Millisecond)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// named says which test a result is of, and where that stands.
+func named(res *tester.Result) TestResult {
+	one := TestResult{Name: strings.TrimPrefix(res.Package, "data.") + "." + res.Name}
 	if res.Location != nil {
 		one.File, one.Line = res.Location.File, res.Location.Row
 	}
+	return one
+}
+
+// add counts a result, one by one where a table test names its cases.
+func (r *TestReport) add(res *tester.Result, modules map[string]*ast.Module) {
+	one := named(res)
+	one.Passed, one.Skipped = res.Pass(), res.Skip
 	if res.Error != nil {
 		one.Message = firstLine(res.Error)
 	}
@@ -122,8 +163,36 @@ func (r *TestReport) add(res *tester.Result) {
 		}
 		c := one
 		c.Name, c.Passed = fmt.Sprintf("%s[%s]", one.Name, strings.Join(names, "/")), !sub.Fail
+		if row := rowOf(modules[one.File], one.Line, names); row > 0 {
+			c.Line = row
+		}
 		r.count(c)
 	}
+}
+
+// rowOf is the line at which the case of a table test is written: that of the
+// key with its name, in the rule that starts at line. It is 0 where the table
+// is not written out there.
+func rowOf(m *ast.Module, line int, names []string) (row int) {
+	if m == nil {
+		return 0
+	}
+	for _, rule := range m.Rules {
+		if rule.Loc() == nil || rule.Loc().Row != line {
+			continue
+		}
+		ast.WalkTerms(rule.Body, func(t *ast.Term) bool {
+			if o, ok := t.Value.(ast.Object); ok && row == 0 {
+				o.Foreach(func(k, _ *ast.Term) {
+					if k.Location != nil && k.Value.Compare(ast.String(names[len(names)-1])) == 0 {
+						row = k.Location.Row
+					}
+				})
+			}
+			return row > 0
+		})
+	}
+	return row
 }
 
 func (r *TestReport) count(t TestResult) {

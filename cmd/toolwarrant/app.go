@@ -60,6 +60,7 @@ func (a *app) root() *cobra.Command {
 	})
 	root.AddCommand(a.serveCmd(), a.lintCmd(), a.resolveCmd(), a.runCmd(), a.testCmd(), a.policyCmd(), a.auditCmd(),
 		a.approvalsCmd(), a.catalogCmd(), a.versionCmd())
+	root.PersistentPreRunE = nothingEmpty
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
 		for _, sub := range c.Commands() {
@@ -69,8 +70,8 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// usageArgs makes a wrong number of arguments, or an unknown sub-command, a
-// usage failure.
+// usageArgs makes a wrong number of arguments, an empty one, or an unknown
+// sub-command, a usage failure.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	if check == nil {
 		return nil
@@ -78,6 +79,11 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
 			return fault.New(fault.Usage, "arguments", "%v; see: %s --help", err, c.CommandPath())
+		}
+		for i, arg := range args {
+			if strings.TrimSpace(arg) == "" {
+				return fault.New(fault.Usage, "arguments", "argument %d is empty; see: %s --help", i+1, c.CommandPath())
+			}
 		}
 		return nil
 	}

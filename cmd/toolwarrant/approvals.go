@@ -60,6 +60,9 @@ func (a *app) printPending(p approval.Pending) {
 	a.printf("%s  %s  %s, asked by %s (%s), until %s\n    %s\n",
 		p.ID, p.Question.RiskLevel, mask.Visible(p.Question.Tool), mask.Visible(p.Binding.Principal.Subject),
 		mask.Visible(p.Binding.Principal.ClientID), p.Binding.ExpiresAt.Format("15:04:05 UTC"), strings.ReplaceAll(p.Question.Prompt, "\n", "\n    "))
+	if needs := p.Needs(); needs != "" {
+		a.printf("    needs %s\n", mask.Visible(needs))
+	}
 	for _, s := range p.Question.RiskSignals {
 		a.printf("    %s %s: %s\n", s.Level, s.ID, s.Message)
 	}

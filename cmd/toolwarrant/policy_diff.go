@@ -55,6 +55,9 @@ Exit status: 0 compared; 1 --fail-on refuses the difference; 2 wrong usage;
 				a.printf("%s", report.Markdown())
 			default:
 				a.printf("%s", report.Text())
+				if !c.Flags().Changed("catalog") {
+					a.printf("Only the tools of this installation were compared; --catalog DIR adds those of a folder.\n")
+				}
 			}
 			if report.Refused(gate) {
 				return errAnswerNo

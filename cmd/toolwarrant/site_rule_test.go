@@ -68,8 +68,15 @@ func TestArgumentRule(t *testing.T) {
 	}{
 		{"reports/a.md", "", 1},
 		{"reports/a.SH", "site-no-scripts", 1},
-		{"a.md", "APPROVAL_PENDING", 1}, // by somebody else than the caller
+		{"a.md", "nobody can let it through", 1}, // by somebody else than the caller
+		{"a.md", "nobody can let it through", 1}, // nor at the second time
 		{"reports/../a.md", "APPROVAL_PENDING", 1},
+		{"./reports/b.md", "APPROVAL_PENDING", 1},
+		{"reports//b.md", "APPROVAL_PENDING", 1},
+		{"reports/b.md/.", "APPROVAL_PENDING", 1},
+		{"reports/b.sh/.", "site-no-scripts", 1},
+		{"b.sh/", "site-no-scripts", 1},
+		{"./reports/../b.SH.", "site-no-scripts", 1},
 	} {
 		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "writeTextFile", Arguments: map[string]any{"path": tc.path, "content": "x"}})
 		if err != nil {
@@ -80,7 +87,10 @@ func TestArgumentRule(t *testing.T) {
 			t.Errorf("%s: asked %d times in all, %s", tc.path, asked, text)
 		}
 	}
-	if !written(home, "reports/a.md") || written(home, "a.md") {
+	if out := command("approvals", "list"); !strings.Contains(out, "    needs a second person, and the caller is not authenticated") {
+		t.Error(out)
+	}
+	if !written(home, "reports/a.md") || written(home, "a.md") || written(home, "reports/b.sh") || written(home, "b.sh") {
 		t.Error("what was written is not what was allowed")
 	}
 }

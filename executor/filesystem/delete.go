@@ -13,7 +13,7 @@ import (
 // Delete removes a file and reports whether it was there. Of a symbolic link
 // the link goes and not what it leads to; folders need DeleteDir.
 func (f *FS) Delete(ctx context.Context, path string) (bool, *worker.Failure) {
-	root, name, fail := f.enter("delete", true, path)
+	root, name, fail := f.enterFile("delete", true, path, DeleteIsDirectory)
 	if fail != nil {
 		return false, fail
 	}

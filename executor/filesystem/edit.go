@@ -30,7 +30,7 @@ func (f *FS) lock(name string) *sync.Mutex {
 // missing, and returns the path relative to the base. The file changes at
 // once or not at all; what it holds is not shown, so that writing is enough.
 func (f *FS) AppendText(ctx context.Context, path, content string) (string, *worker.Failure) {
-	root, name, fail := f.enter("appendText", true, path)
+	root, name, fail := f.enterFile("appendText", true, path, NotARegularFile)
 	if fail != nil {
 		return "", fail
 	}
@@ -79,7 +79,7 @@ type Edit struct {
 // EditText replaces old by text: its one occurrence, or with all every one.
 // It tells what the file holds, so that it needs both grants.
 func (f *FS) EditText(ctx context.Context, path, old, text string, all bool) (Edit, *worker.Failure) {
-	root, name, fail := f.enterBoth("editText", path)
+	root, name, fail := f.enterBoth("editText", path, NotARegularFile)
 	if fail != nil {
 		return Edit{}, fail
 	}

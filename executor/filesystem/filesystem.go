@@ -208,13 +208,24 @@ func (f *FS) enter(op string, write bool, path string) (*os.Root, string, *worke
 	return root, name, fail
 }
 
-// enterBoth is the start of a helper that reads what it writes.
-func (f *FS) enterBoth(op, path string) (*os.Root, string, *worker.Failure) {
+// enterFile is the start of a helper for which path can only be a file: what
+// the system reads as a folder is refused with the reason of the helper.
+func (f *FS) enterFile(op string, write bool, path, reason string) (*os.Root, string, *worker.Failure) {
+	root, name, fail := f.enter(op, write, path)
+	if fail == nil && namesFolder(path) {
+		f.record(op, path, 0)
+		return nil, "", invalid(reason, "a folder, not a file: a path that ends in a slash, in . or in .. names a folder: "+show(path))
+	}
+	return root, name, fail
+}
+
+// enterBoth is enterFile of a helper that reads what it writes.
+func (f *FS) enterBoth(op, path, reason string) (*os.Root, string, *worker.Failure) {
 	if !f.grant.Read {
 		f.record(op, path, 0)
 		return nil, "", failure(fault.Security, NotGranted, "denied: this tool may not read files")
 	}
-	return f.enter(op, true, path)
+	return f.enterFile(op, true, path, reason)
 }
 
 func (f *FS) resolve(write bool, path string) (*os.Root, string, *worker.Failure) {

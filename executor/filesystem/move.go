@@ -21,11 +21,11 @@ type MoveOptions struct {
 // with mode 0600, or the bits of the file that it replaces. It needs both
 // grants.
 func (f *FS) Copy(ctx context.Context, from, to string, opts MoveOptions) (string, *worker.Failure) {
-	root, source, fail := f.enterBoth("copy", from)
+	root, source, fail := f.enterBoth("copy", from, CopySourceNotFile)
 	if fail != nil {
 		return "", fail
 	}
-	_, dest, fail := f.enter("copy", true, to)
+	_, dest, fail := f.enterFile("copy", true, to, NotARegularFile)
 	if fail != nil {
 		return "", fail
 	}
@@ -73,10 +73,27 @@ func (f *FS) Move(ctx context.Context, from, to string, opts MoveOptions) (strin
 	if fail := over(ctx); fail != nil {
 		return "", fail
 	}
+	if fail := fits(root, source, from, to); fail != nil {
+		return "", fail
+	}
 	if fail := move(root, source, dest, opts); fail != nil {
 		return "", fail
 	}
 	return display(dest), nil
+}
+
+// fits refuses the path of a folder for what is not one, on either side.
+func fits(root *os.Root, source, from, to string) *worker.Failure {
+	info, err := root.Lstat(source)
+	if err != nil || info.IsDir() {
+		return nil // move says what is wrong
+	}
+	for _, path := range []string{from, to} {
+		if namesFolder(path) {
+			return invalid(NotADirectory, "not a folder, though the path ends like that of one: "+show(path))
+		}
+	}
+	return nil
 }
 
 func move(root *os.Root, source, dest string, opts MoveOptions) *worker.Failure {

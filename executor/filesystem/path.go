@@ -1,6 +1,7 @@
 package filesystem
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -123,6 +124,20 @@ func (f *FS) below(abs string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// namesFolder reports whether a path can only be that of a folder. Every
+// system refuses "x.txt/" and "x.txt/." of a file; cleaned to x.txt they would
+// name it by an ending of which a rule about the argument has never heard.
+func namesFolder(path string) bool {
+	last := path
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' || os.IsPathSeparator(path[i]) {
+			last = path[i+1:]
+			break
+		}
+	}
+	return last == "" || last == "." || last == ".."
 }
 
 // climbs reports whether a relative path with slashes goes above its start.

@@ -27,7 +27,7 @@ func (f *FS) ReadText(ctx context.Context, path string) (string, *worker.Failure
 
 // ReadBytes gives the content of a file of at most MaxFile bytes.
 func (f *FS) ReadBytes(ctx context.Context, path string) ([]byte, *worker.Failure) {
-	root, name, fail := f.enter("readBytes", false, path)
+	root, name, fail := f.enterFile("readBytes", false, path, NotARegularFile)
 	if fail != nil {
 		return nil, fail
 	}
@@ -45,9 +45,9 @@ func (f *FS) Exists(_ context.Context, path string) (bool, *worker.Failure) {
 		}
 		return false, nil
 	}
-	_, err := root.Stat(name)
+	info, err := root.Stat(name)
 	f.record("exists", display(name), 0)
-	return err == nil, nil
+	return err == nil && (info.IsDir() || !namesFolder(path)), nil
 }
 
 // Stat gives the size, time and kind of path.
@@ -61,6 +61,9 @@ func (f *FS) Stat(_ context.Context, path string) (Stat, *worker.Failure) {
 	if err != nil {
 		return Stat{}, systemFailure(name, err)
 	}
+	if !info.IsDir() && namesFolder(path) {
+		return Stat{}, invalid(NotADirectory, "not a folder, though the path ends like that of one: "+show(path))
+	}
 	st := Stat{Size: info.Size(), Mtime: info.ModTime().UnixMilli(), Directory: info.IsDir()}
 	if st.Directory {
 		st.Size = 0
@@ -70,7 +73,7 @@ func (f *FS) Stat(_ context.Context, path string) (Stat, *worker.Failure) {
 
 // text reads a whole file as UTF-8 for the helper op.
 func (f *FS) text(ctx context.Context, op, path string) (string, *worker.Failure) {
-	root, name, fail := f.enter(op, false, path)
+	root, name, fail := f.enterFile(op, false, path, NotARegularFile)
 	if fail != nil {
 		return "", fail
 	}

@@ -27,7 +27,7 @@ func (f *FS) WriteBytes(ctx context.Context, path string, content []byte) (strin
 }
 
 func (f *FS) put(ctx context.Context, op, path string, content []byte) (string, *worker.Failure) {
-	root, name, fail := f.enter(op, true, path)
+	root, name, fail := f.enterFile(op, true, path, NotARegularFile)
 	if fail != nil {
 		return "", fail
 	}

@@ -55,6 +55,11 @@ func (w *shape) compare(t types.Type, at map[string]any, path string) {
 			switch one.(type) {
 			case *types.Object, *types.Set, *types.Array:
 				w.compare(one, s, path)
+			case types.String, types.Boolean:
+				// One rule of several that gives a text where an object is read.
+				if kindOf(s) == "object" {
+					w.compare(one, s, path)
+				}
 			}
 		}
 	case *types.Set:
@@ -70,7 +75,7 @@ func (w *shape) compare(t types.Type, at map[string]any, path string) {
 		w.object(t, s, path)
 	case types.String, types.Number, types.Boolean, types.Null:
 		if want := kindOf(s); want != "" && want != types.Sprint(t) {
-			w.report(path, "", "%s%s is a %s, the engine reads a %s", w.asked, path, types.Sprint(t), want)
+			w.report(path, "", "%s%s is %s, the engine reads %s", w.asked, path, article(types.Sprint(t)), article(want))
 		}
 	}
 }
@@ -82,7 +87,7 @@ func (w *shape) element(t types.Type, s map[string]any, path string) {
 		return
 	}
 	if want := kindOf(s); want != "" {
-		w.report(path, "", "%s%s is a list, the engine reads a %s", w.asked, path, want)
+		w.report(path, "", "%s%s is a list, the engine reads %s", w.asked, path, article(want))
 	}
 }
 
@@ -90,7 +95,7 @@ func (w *shape) object(t *types.Object, s map[string]any, path string) {
 	properties, ok := s["properties"].(map[string]any)
 	if !ok {
 		if want := kindOf(s); want != "" {
-			w.report(path, "", "%s%s is an object, the engine reads a %s", w.asked, path, want)
+			w.report(path, "", "%s%s is an object, the engine reads %s", w.asked, path, article(want))
 		}
 		return
 	}
@@ -134,6 +139,13 @@ func kindOf(s map[string]any) string {
 		return "list"
 	}
 	return ""
+}
+
+func article(kind string) string {
+	if strings.HasPrefix(kind, "object") {
+		return "an " + kind
+	}
+	return "a " + kind
 }
 
 // report places a finding where the member is written, or at the rule that

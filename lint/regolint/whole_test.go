@@ -56,6 +56,7 @@ var whole = []struct {
 	{"a profile", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: {\n\textends: \"standard\"\n\tnetwork: hosts: [\"*.example.com\"]\n}\n"}}, nil},
 
 	{"a field of a reason", []change{{"rego/access/access.rego", `"message": sprintf("the tool is`, `"mesage": sprintf("the tool is`}}, []string{"TW215 rego/access/access.rego:63"}},
+	{"a reason that is a text", []change{{"rego/access/access.rego", "# METADATA\n# title: A rule holds for the origin", "# METADATA\n# title: No\n# labels:\n#   id: no\nreasons contains \"no\"\n\n# METADATA\n# title: A rule holds for the origin"}}, []string{"TW215 rego/decision.rego:25"}},
 	{"a part of the decision", []change{{"rego/decision.rego", `"riskLevel": risk.level,`, `"riskLevl": risk.level,`}}, []string{"TW215 rego/decision.rego:30"}},
 	{"a part that is missing", []change{{"rego/decision.rego", `	"mask": log.mask,` + "\n", ""}, {"rego/decision.rego", "import data.toolwarrant.log\n", ""}}, []string{"TW215 rego/decision.rego:24"}},
 	{"a part of another type", []change{{"rego/decision.rego", `"allow": access.callable,`, `"allow": access.reasons,`}}, []string{"TW215 rego/decision.rego:25"}},
