@@ -81,7 +81,7 @@ func (l *layers) broken(b breach) (demand, at string) {
 			return clip(written(c)), fmt.Sprintf("%s:%d", pos.Filename(), pos.Line())
 		}
 	}
-	return l.demand(b.by, b.path), l.position(b.by.name, append([]string{"constraints"}, strings.Split(b.path, ".")...)...)
+	return l.demand(b.by, b.path), l.boundAt(b.by, b.path)
 }
 
 // stated are the expressions of a layer about a field, without those of the

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
@@ -34,5 +36,25 @@ func TestWhoForbids(t *testing.T) {
 				t.Errorf("a tool that asks for nothing: %v", err)
 			}
 		})
+	}
+}
+
+// TestBoundsByReference: what is shared by a hidden field is shown as if it
+// stood in the layer.
+func TestBoundsByReference(t *testing.T) {
+	s, err := readSource(context.Background(), Options{Policy: policyFolder(t, map[string]string{
+		"cue/profiles/x.cue": "package toolwarrant\n\nprofiles: x: constraints: _low\n_low: riskLevel: <=\"L2\"\n",
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := loadLayers(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := l.bounds([]*layer{l.profiles["x"]})
+	want := []BoundTrail{{"riskLevel", `<="L2"`, "profile:x", "cue/profiles/x.cue:4", []string{"L0", "L1", "L2"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
