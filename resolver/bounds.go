@@ -32,19 +32,26 @@ func (l *layers) bounds(chain []*layer) []BoundTrail {
 	out := []BoundTrail{}
 	all := append([]*layer{l.baseline}, chain...)
 	for _, path := range constrained {
-		var stated []*layer
+		var by []*layer
 		for _, layer := range all {
-			if f, _ := l.field(layer.name, append([]string{"constraints"}, strings.Split(path, ".")...)...); f != nil {
-				stated = append(stated, layer)
+			if f, _ := l.field(layer.name, append([]string{"constraints"}, strings.Split(path, ".")...)...); f != nil || len(stated(layer, path)) > 0 {
+				by = append(by, layer)
 			}
 		}
-		accepts := l.accepted(stated, path)
-		for _, layer := range stated {
-			out = append(out, BoundTrail{path, l.demand(layer, path), trailName(layer),
-				l.position(layer.name, append([]string{"constraints"}, strings.Split(path, ".")...)...), accepts})
+		accepts := l.accepted(by, path)
+		for _, layer := range by {
+			out = append(out, BoundTrail{path, l.demand(layer, path), trailName(layer), l.boundAt(layer, path), accepts})
 		}
 	}
 	return out
+}
+
+// boundAt is where a layer, or what it refers to, bounds a field.
+func (l *layers) boundAt(by *layer, path string) string {
+	for _, c := range stated(by, path) {
+		return placeOf(c)
+	}
+	return l.position(by.name, append([]string{"constraints"}, strings.Split(path, ".")...)...)
 }
 
 // accepted are the values of a field that all of some layers take. A

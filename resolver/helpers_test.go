@@ -88,7 +88,11 @@ func fullPolicyFolder(t testing.TB, changes map[string]string) string {
 func change(t testing.TB, dir string, changes map[string]string) {
 	t.Helper()
 	for name, text := range changes {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,9 +8,7 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
-	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/parser"
-	cuejson "cuelang.org/go/encoding/json"
 
 	"github.com/toolwarrant/toolwarrant/fault"
 )
@@ -79,6 +77,9 @@ func loadLayers(s *source) (*layers, error) {
 	if err := root.Validate(); err != nil {
 		return nil, cueFault(s.name, "%s", oneLine(err)).Because(err)
 	}
+	if err := checkTop(root); err != nil {
+		return nil, cueFault(s.name, "%s", oneLine(err)).Because(err)
+	}
 	if err := l.readAll(root); err != nil {
 		return nil, cueFault(s.name, "%s", oneLine(err)).Because(err)
 	}
@@ -99,6 +100,9 @@ func (l *layers) readAll(root cue.Value) error {
 	}
 	for profiles.Next() {
 		name := profiles.Selector().Unquoted()
+		if !profileName.MatchString(name) {
+			return badProfileName(name, profiles.Value())
+		}
 		if l.profiles[name], err = readLayer(l.ctx, name, profiles.Value()); err != nil {
 			return err
 		}
@@ -107,6 +111,7 @@ func (l *layers) readAll(root cue.Value) error {
 	if err != nil {
 		return err
 	}
+	var places []string // of l.bindings
 	for list.Next() {
 		var b struct {
 			Profile  string `json:"profile"`
@@ -120,8 +125,9 @@ func (l *layers) readAll(root cue.Value) error {
 			return err
 		}
 		l.bindings = append(l.bindings, binding(b))
+		places = append(places, placeOf(list.Value().LookupPath(cue.ParsePath("profile"))))
 	}
-	return nil
+	return l.checkNames(places)
 }
 
 // readLayer takes the values of a layer; its constraints stay CUE.
@@ -149,69 +155,12 @@ func readLayer(ctx *cue.Context, name string, v cue.Value) (*layer, error) {
 	if noCeiling(ctx, l.constraints) {
 		return nil, fmt.Errorf("the constraint on riskLevel of %s forbids no level; the levels are L0 to L5, as in <=\"L3\"", layerTitle(l))
 	}
+	if err := checkOpen(ctx, l); err != nil {
+		return nil, err
+	}
 	lower(l.Hosts)
 	lower(l.HostsDeny)
 	return l, nil
-}
-
-// checkSettings holds rego/data.json against #Settings. It compiles CUE once
-// per activation, in a context that goes with the revision.
-func (l *layers) checkSettings(s *source, root cue.Value) error {
-	schema := root.LookupPath(cue.ParsePath("#Settings"))
-	if !schema.Exists() {
-		return cueFault(s.name, "cue/policy.cue does not define #Settings")
-	}
-	expr, err := cuejson.Extract("rego/data.json", s.data)
-	if err != nil {
-		return cueFault(s.name, "rego/data.json is not JSON").Because(err)
-	}
-	settings := l.ctx.BuildExpr(expr).LookupPath(cue.ParsePath("toolwarrant.settings"))
-	if err := schema.Unify(settings).Validate(cue.Concrete(true)); err != nil {
-		return cueFault(s.name, "the settings do not fit: %s", oneLine(err)).Because(err)
-	}
-	return nil
-}
-
-// refuseLayers keeps a CUE file from looking like policy without being read.
-func refuseLayers(name string, text []byte) error {
-	f, err := parser.ParseFile(name, text)
-	if err != nil {
-		return nil // not policy, and nobody reads it
-	}
-	for _, top := range []string{"baseline", "profiles", "bindings"} {
-		if find(f.Decls, []string{top}) != nil {
-			return fault.New(fault.PolicyUnavailable, "policy-cue",
-				"%s states %s, but a policy is read from policy.cue, baseline.cue, bindings.cue and profiles/; move it there", name, top)
-		}
-	}
-	return nil
-}
-
-// oneLine is the first error of a CUE error, with its position.
-func oneLine(err error) string {
-	list := errors.Errors(err)
-	if len(list) == 0 {
-		return err.Error()
-	}
-	format, args := list[0].Msg()
-	text := fmt.Sprintf(format, args...)
-	if text == "" { // not an error of CUE
-		text = err.Error()
-	}
-	if path := list[0].Path(); len(path) > 0 {
-		text = strings.Join(path, ".") + ": " + text
-	}
-	at := ""
-	for _, pos := range errors.Positions(list[0]) {
-		if !pos.IsValid() || pos.Filename() == "" {
-			continue
-		}
-		// Where a layer says it helps more than where its shape is written.
-		if at == "" || strings.HasPrefix(at, "cue/policy.cue:") {
-			at = fmt.Sprintf("%s:%d: ", pos.Filename(), pos.Line())
-		}
-	}
-	return at + text
 }
 
 // find gives the field at a path in the syntax of a file, or nil.

@@ -12,11 +12,11 @@ import (
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
-// profiles used by the tests of this file. p1 to p9 extend each other.
+// profiles used by the tests of this file. p1 to p8 extend each other.
 func profileText() string {
 	var b strings.Builder
 	b.WriteString("package toolwarrant\n")
-	for i := 1; i <= 9; i++ {
+	for i := 1; i <= 8; i++ {
 		fmt.Fprintf(&b, "profiles: p%d: {timeoutSeconds: %d", i, 30-i)
 		if i > 1 {
 			fmt.Fprintf(&b, ", extends: \"p%d\"", i-1)
@@ -24,9 +24,6 @@ func profileText() string {
 		b.WriteString("}\n")
 	}
 	b.WriteString(`
-profiles: ping: extends: "pong"
-profiles: pong: extends: "ping"
-profiles: orphan: extends: "nobody"
 profiles: reader: fileRead: true
 profiles: lifter: allowClasses: ["java.lang.System"]
 profiles: adder: {allowClasses: ["java.net.URL"], network: hosts: ["Added.example"]}
@@ -48,11 +45,7 @@ profiles: combined: constraints: {
 	}
 }
 bindings: [
-	{profile: "p9", name: "ninth"},
 	{profile: "p8", name: "eighth"},
-	{profile: "ping", name: "cycle"},
-	{profile: "gone", name: "unknown"},
-	{profile: "orphan", name: "orphan"},
 	{profile: "lifter", name: "lifter"},
 	{profile: "adder", tag: "add"},
 	{profile: "tight", category: "TIGHT"},
@@ -112,12 +105,6 @@ func TestChainErrors(t *testing.T) {
 		fields                   map[string]any
 		reason, pointer, message string
 	}{
-		{"ninth", map[string]any{"name": "ninth"}, "profile-chain-too-long", namePointer, "p9 -> p8"},
-		{"cycle", map[string]any{"name": "cycle"}, "profile-cycle", namePointer, "ping -> pong"},
-		{"unknown", map[string]any{"name": "unknown"}, "unknown-profile", namePointer, "gone"},
-		{"unknown parent", map[string]any{"name": "orphan"}, "unknown-profile", namePointer, "orphan -> nobody"},
-		{"ninth named", map[string]any{"x-toolwarrant-profile": "p9"}, "profile-chain-too-long", profilePointer, "p9 -> p8"},
-		{"cycle named", map[string]any{"x-toolwarrant-profile": "pong"}, "profile-cycle", profilePointer, "pong -> ping"},
 		{"unknown named", map[string]any{"x-toolwarrant-profile": "nope"}, "unknown-profile", profilePointer, "nope"},
 		{"ninth together", map[string]any{"name": "eighth", "x-toolwarrant-profile": "offline"}, "profile-chain-too-long", profilePointer, "offline -> p8"},
 		{"widening", map[string]any{"x-toolwarrant-profile": "reader"}, "profile-widens", profilePointer, "fs.read"},
@@ -140,6 +127,31 @@ func TestChainErrors(t *testing.T) {
 	d, err := r.Resolve(context.Background(), request(doc(t, own)))
 	if err != nil || d.RiskLevel != "L5" {
 		t.Errorf("the tool's own removal: %+v, %v", d, err)
+	}
+}
+
+// TestChainOfAProfile: activation refuses what chain refuses, and chain does
+// not count on it.
+func TestChainOfAProfile(t *testing.T) {
+	l := &layers{profiles: map[string]*layer{}}
+	for name, parent := range map[string]string{"ping": "pong", "pong": "ping", "self": "self", "orphan": "nobody", "p1": "", "p2": "p1", "p3": "p2",
+		"p4": "p3", "p5": "p4", "p6": "p5", "p7": "p6", "p8": "p7", "p9": "p8"} {
+		l.profiles[name] = &layer{name: name, extends: parent}
+	}
+	for _, tt := range []struct{ leaf, reason, message string }{
+		{"p9", "profile-chain-too-long", "p9 -> p8"},
+		{"ping", "profile-cycle", "ping -> pong"},
+		{"self", "profile-cycle", "self"},
+		{"gone", "unknown-profile", "gone"},
+		{"orphan", "unknown-profile", "orphan -> nobody"},
+	} {
+		_, err := l.chain(tt.leaf, namePointer)
+		if f := wantFault(t, err, fault.ResolverReject, tt.reason); f.Pointer != namePointer || !strings.Contains(f.Message, tt.message) {
+			t.Errorf("%s: %q at %q", tt.leaf, f.Message, f.Pointer)
+		}
+	}
+	if chain, err := l.chain("p8", namePointer); err != nil || len(chain) != 8 {
+		t.Errorf("eight: %d, %v", len(chain), err)
 	}
 }
 

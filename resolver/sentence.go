@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/format"
 
 	"github.com/toolwarrant/toolwarrant/spec"
@@ -45,22 +46,74 @@ func (l *layers) sentence(b breach, chain []*layer, s *spec.Spec, why func(breac
 		}
 	}
 	v = refine(v, s)
-	v.Message = fmt.Sprintf("%s (%s) demands %s: %s, but %s %s", layerTitle(b.by),
-		l.position(b.by.name, append([]string{"constraints"}, steps...)...), b.path, l.demand(b.by, b.path), who, got)
+	demand, at := l.broken(b)
+	v.Message = fmt.Sprintf("%s (%s) demands %s: %s, but %s %s", layerTitle(b.by), at, b.path, demand, who, got)
 	if v.Pointer != "" {
 		v.Message += " at " + v.Pointer
 	}
 	return v
 }
 
-// demand is a constraint as the operator wrote it.
+// demand is a constraint as the operator wrote it; where several expressions
+// bound a field, all of them.
 func (l *layers) demand(by *layer, path string) string {
+	var parts []string
+	for _, c := range stated(by, path) {
+		parts = append(parts, written(c))
+	}
+	if len(parts) > 0 {
+		return clip(strings.Join(parts, " & "))
+	}
 	if f, _ := l.field(by.name, append([]string{"constraints"}, strings.Split(path, ".")...)...); f != nil {
-		if text, err := format.Node(f.Value); err == nil {
-			return clip(strings.Join(strings.Fields(string(text)), " "))
-		}
+		return clip(nodeText(f.Value)) // it holds under a condition
 	}
 	return "what the constraints of the layer say"
+}
+
+// broken is the expression that a value does not satisfy, and where it
+// stands. The file that has a field first need not be the one that forbids.
+func (l *layers) broken(b breach) (demand, at string) {
+	for _, c := range stated(b.by, b.path) {
+		if c.Unify(b.value).Validate(cue.Concrete(true)) == nil {
+			continue
+		}
+		if pos := startOf(c); pos.IsValid() {
+			return clip(written(c)), fmt.Sprintf("%s:%d", pos.Filename(), pos.Line())
+		}
+	}
+	return l.demand(b.by, b.path), l.boundAt(b.by, b.path)
+}
+
+// stated are the expressions of a layer about a field, without those of the
+// shape.
+func stated(by *layer, path string) []cue.Value {
+	v := by.constraints.LookupPath(cue.ParsePath(path))
+	if !v.Exists() {
+		return nil
+	}
+	var out []cue.Value
+	for _, c := range conjuncts(v) {
+		if c.Source() != nil && startOf(c).Filename() != shapeFile {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// written is an expression as it stands in its file.
+func written(c cue.Value) string {
+	if f, ok := c.Source().(*ast.Field); ok {
+		return nodeText(f.Value)
+	}
+	return nodeText(c.Source())
+}
+
+func nodeText(n ast.Node) string {
+	text, err := format.Node(n)
+	if err != nil {
+		return "what stands there"
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
 }
 
 // got is the value that does not satisfy: of a list the entries that do not,

@@ -108,6 +108,9 @@ func assemble(name string, parts map[string]fs.FS) (*source, error) {
 				}
 				return nil
 			}
+			if err := noFolderLink(fsys, part, p, d); err != nil {
+				return err
+			}
 			where := s.place(part, p)
 			if where == nil {
 				return nil
@@ -156,17 +159,10 @@ func (s *source) place(part, p string) func(string, []byte) error {
 		return into(s.rego)
 	case part == "rego" && p == "data.json":
 		return func(_ string, text []byte) error { s.data = text; return nil }
-	case part == "rego" && slices.Contains([]string{".json", ".yaml", ".yml"}, ext):
-		return func(name string, _ []byte) error {
-			return fault.New(fault.PolicyUnavailable, "policy-compile",
-				"the policy keeps its settings in rego/data.json alone; move %s into it", name)
-		}
 	case part == "cue" && ext == ".cue" && isPolicyCUE(p):
 		return into(s.cue)
-	case part == "cue" && ext == ".cue" && !strings.Contains(p, "/"):
-		return refuseLayers
 	}
-	return nil
+	return misplaced(part, p)
 }
 
 // isPolicyCUE separates the policy from the formats that may lie beside it.

@@ -51,7 +51,7 @@ var whole = []struct {
 	{"an unused import", []change{{"rego/own.rego", "", "package toolwarrant.own\n\nimport rego.v2\n\nimport data.toolwarrant.risk\n\nx if input.tool.name == \"a\"\n"}}, []string{"TW201 rego/own.rego:5"}},
 	{"the list reads the arguments", []change{{"rego/access/own.rego", "", "package toolwarrant.access\n\nimport rego.v2\n\nhidden contains {\"id\": \"x\", \"message\": \"\", \"path\": \"\"} if input.call.args.x\n"}}, []string{"TW201 rego/access/own.rego:5"}},
 	{"a layer of another type", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: timeoutSeconds: \"ten\"\n"}}, []string{"TW201 cue/profiles/own.cue:3"}},
-	{"a setting that does not fit", []change{{"rego/data.json", `"threshold": "L3"`, `"threshold": "L9"`}}, []string{"TW201 rego/data.json:0"}},
+	{"a setting that does not fit", []change{{"rego/data.json", `"threshold": "L3"`, `"threshold": "L9"`}}, []string{"TW201 rego/data.json:70"}},
 	{"a setting of another value", []change{{"rego/data.json", `"threshold": "L3"`, `"threshold": "L2"`}}, nil},
 	{"a profile", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: {\n\textends: \"standard\"\n\tnetwork: hosts: [\"*.example.com\"]\n}\n"}}, nil},
 
@@ -66,7 +66,7 @@ var whole = []struct {
 
 	{"a wildcard in an access rule", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "groups": ["*"]}]`}}, []string{"TW213 rego/data.json:82"}},
 	{"a wildcard among trusted authors", []change{{"rego/data.json", `"groups": ["trusted-authors"]`, `"groups": ["**"]`}}, []string{"TW213 rego/data.json:107"}},
-	{"an origin that is none", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "origins": ["mcp-htp"]}]`}}, []string{"TW206 rego/data.json:82"}},
+	{"an origin that is none", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "origins": ["mcp-htp"]}]`}}, []string{"TW201 rego/data.json:82", "TW206 rego/data.json:82"}},
 	{"an access rule", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "groups": ["staff"], "origins": ["mcp-http"]}]`}}, nil},
 	{"no floor", []change{{"rego/data.json", `"floor": "L5"`, `"floor": "none"`}}, []string{"TW212 rego/data.json:71"}},
 	{"anybody publishes", []change{{"rego/data.json", `"trustedFrom": "L5"`, `"trustedFrom": "none"`}}, []string{"TW212 rego/data.json:106"}},

@@ -1,0 +1,104 @@
+package resolver
+
+import (
+	"fmt"
+	"strconv"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
+	cuejson "cuelang.org/go/encoding/json"
+)
+
+const (
+	settingsFile = "rego/data.json"
+	settingsPath = "toolwarrant.settings"
+)
+
+// checkSettings holds rego/data.json against #Settings. It compiles CUE once
+// per activation, in a context that goes with the revision.
+func (l *layers) checkSettings(s *source, root cue.Value) error {
+	schema := root.LookupPath(cue.ParsePath("#Settings"))
+	if !schema.Exists() {
+		return cueFault(s.name, "cue/policy.cue does not define #Settings")
+	}
+	expr, err := cuejson.Extract(settingsFile, s.data)
+	if err != nil {
+		return cueFault(s.name, "rego/data.json is not JSON").Because(err)
+	}
+	settings := l.ctx.BuildExpr(expr).LookupPath(cue.ParsePath(settingsPath))
+	err = schema.Unify(settings).Validate(cue.Concrete(true))
+	if err == nil {
+		err = hideWithoutOrigins(settings)
+	}
+	if err != nil {
+		return cueFault(s.name, "the settings do not fit: %s", settingsLine(expr, err)).Because(err)
+	}
+	return nil
+}
+
+// hideWithoutOrigins refuses a selector that has no effect: a tool is hidden
+// from lists as well, which are no calls and come through no door.
+func hideWithoutOrigins(settings cue.Value) error {
+	rules, err := settings.LookupPath(cue.ParsePath("access.rules")).List()
+	if err != nil {
+		return err
+	}
+	for i := 0; rules.Next(); i++ {
+		effect, err := rules.Value().LookupPath(cue.ParsePath("effect")).String()
+		if err != nil {
+			return err
+		}
+		origins := rules.Value().LookupPath(cue.ParsePath("origins"))
+		if effect != "deny" && origins.Exists() {
+			return errors.Newf(startOf(origins), "%s.access.rules.%d.origins: a rule with the effect %q hides a tool wherever a call comes from; leave origins out, or take the effect \"deny\"",
+				settingsPath, i, effect)
+		}
+	}
+	return nil
+}
+
+// settingsLine is oneLine with the path and the place in rego/data.json: of
+// what is missing there, the place of what it is missing from.
+func settingsLine(expr ast.Expr, err error) string {
+	at, path, text := explainCUE(err)
+	name := settingsPath
+	if len(path) > 0 {
+		steps := append([]string{"toolwarrant", "settings"}, path[1:]...) // for #Settings
+		if at.Filename() != settingsFile {
+			at = nearest(expr, steps)
+		}
+		for _, step := range path[1:] {
+			name += "." + step
+		}
+		text = name + ": " + text
+	}
+	if !at.IsValid() || at.Filename() != settingsFile {
+		return settingsFile + ":1: " + text
+	}
+	return fmt.Sprintf("%s:%d: %s", settingsFile, at.Line(), text)
+}
+
+// nearest is where the last step of a path stands that is there.
+func nearest(e ast.Expr, path []string) token.Pos {
+	at := e.Pos()
+	for _, step := range path {
+		var next ast.Expr
+		switch e := e.(type) {
+		case *ast.StructLit:
+			if f := find(e.Elts, []string{step}); f != nil {
+				at, next = f.Pos(), f.Value
+			}
+		case *ast.ListLit:
+			if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(e.Elts) {
+				at, next = e.Elts[i].Pos(), e.Elts[i]
+			}
+		}
+		if next == nil {
+			break
+		}
+		e = next
+	}
+	return at
+}
