@@ -16,6 +16,7 @@ var waysOut = map[string]struct {
 	"audit gzipTo io.Copy":                            {1, masked},
 	"audit unpacksTo io.Copy":                         {1, local},
 	"service Service.upkeep .Msg":                     {1, ours},
+	"service Service.closeParts .Msg":                 {1, ours},
 	"audit writeSink .Write":                          {1, masked},
 	"audit/sink/file Sink.Write .Write":               {1, masked},
 	"audit/sink/spool Open .Notify":                   {1, ours},
