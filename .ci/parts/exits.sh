@@ -9,4 +9,4 @@ note "$(sed -n 's/.*kill_test.go:[0-9]*: \([0-9]* answers.*\)/\1/p' "$SCRATCH/lo
 ! grep -q '^--- SKIP: TestKilledWhileTheDiskIsFull' "$SCRATCH/load.log" || note 'no full disk: that needs root'
 go_test ./executor -run '^TestKilledAtEveryStep$' -kill-everywhere
 go_test ./executor -run '^TestEvery'
-go_test ./cmd/toolwarrant -run '^TestEveryExit'
+go_test ./cmd/toolwarrant -run '^TestEveryExit' -every-transport
