@@ -253,6 +253,10 @@ func overMCP(t *testing.T, s *mcp.ClientSession, e exit) said {
 	if err != nil {
 		t.Fatalf("%s: %v", e.name, err)
 	}
+	return saidBy(res)
+}
+
+func saidBy(res *mcp.CallToolResult) said {
 	id, _ := res.Meta["dev.toolwarrant/callId"].(string)
 	out := said{callID: id}
 	if res.IsError {
