@@ -55,14 +55,17 @@ func (l *living) closed(mark, code, reason string) {
 	waitFor(l.t, "the record of "+mark, func() bool { return len(l.phase("close", mark)) > 0 })
 	got := l.phase("close", mark)
 	if len(got) != 1 || got[0].str("error", "code") != code || reason != "" && got[0].str("error", "reason") != reason {
-		l.t.Errorf("%s: recorded %v, want one close with %s (%s)", mark, got, code, reason)
+		l.t.Errorf("%s: recorded %d times, want one close with %s (%s)", mark, len(got), code, reason)
+		for _, r := range got {
+			l.t.Log(r["outcome"], r["error"])
+		}
 	}
 }
 
 // killWorkers kills what runs code for a process.
 func killWorkers(t *testing.T, pid int) {
 	t.Helper()
-	killed := 0
+	killed := []string{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
 		stat, err := os.ReadFile(file)
@@ -83,11 +86,14 @@ func killWorkers(t *testing.T, pid int) {
 			err = p.Kill()
 		}
 		if err == nil {
-			killed++
+			killed = append(killed, filepath.Dir(file))
 		}
 	}
-	if killed == 0 {
+	if len(killed) == 0 {
 		t.Errorf("process %d has no workers to kill", pid)
+	}
+	for _, dir := range killed {
+		waitFor(t, "a worker to be gone", func() bool { _, err := os.Stat(dir); return err != nil })
 	}
 }
 
@@ -103,6 +109,9 @@ func TestEveryExitOfALivingProcess(t *testing.T) {
 		"stdio 2026-07-28": liveStdio, "command": liveCommand,
 	}
 	for name, begin := range transports {
+		if testing.Short() && name != "http 2026-07-28" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			home, tools, policy := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "policy")
 			text := map[string]any{"params": []any{map[string]any{"name": "text", "type": "STRING", "required": true, "testValue": "1"}}}
@@ -123,6 +132,9 @@ func TestEveryExitOfALivingProcess(t *testing.T) {
 				t.Errorf("a worker died, answered %+v", got)
 			}
 			l.closed("worker", "RUNTIME_ERROR", "worker-died")
+
+			n := 0 // the next call may still get an idle worker that was killed too
+			waitFor(t, "a call that runs", func() bool { n++; return l.call(ctx, "y_plain", `{"text":"again`+strconv.Itoa(n)+`"}`).code == "" })
 
 			leaving, leave := context.WithCancel(ctx)
 			end = l.sleeping(leaving, "client")

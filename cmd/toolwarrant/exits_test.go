@@ -165,7 +165,7 @@ throw new Error("no");`, nil)
 	add("x_statements", "while (true) {}", nil)
 	add("x_stack", "function f() { return f() + 1; } return f();", nil)
 	add("x_output", "return 'x'.repeat(2 << 20);", nil)
-	add("x_memory", "const a = []; for (;;) a.push(new Uint8Array(8 << 20).fill(1));", nil)
+	add("x_memory", "const a = []; for (;;) a.push(new Uint8Array(32 << 20));", nil)
 	add("x_log", "for (let i = 0; i < 5000; i++) console.log('line ' + i); return 1;", nil)
 	add("x_sleeps", "await new Promise((done) => setTimeout(done, 600000));", nil)
 	add("x_never", "await new Promise(() => {});", nil)
@@ -178,7 +178,7 @@ throw new Error("no");`, nil)
 	}
 	data := filepath.Join(policy, "rego", "data.json")
 	edit(t, data, `"rules": []`, `"rules": [{"id": "test-hide", "effect": "hide", "tools": ["x_hidden", "x_hiddenrejected"]}, {"id": "test-deny", "effect": "deny", "tools": ["x_denied"]}]`)
-	edit(t, filepath.Join(policy, "cue", "baseline.cue"), "timeoutSeconds: 30", "timeoutSeconds: 3")
+	edit(t, filepath.Join(policy, "cue", "baseline.cue"), "timeoutSeconds: 30", "timeoutSeconds: 5")
 	edit(t, data, `"rates": []`, `"rates": [{"tools": ["x_rated"], "ratePerMinute": 1}]`)
 	for path, content := range map[string]string{
 		filepath.Join(policy, "policy_test", "one_test.rego"): "package one_test\n\nimport rego.v2\n\ntest_one if true\n",

@@ -45,6 +45,9 @@ type load struct {
 // server of the test.
 func newLoad(t *testing.T, args ...string) *load {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("presses a server with many clients")
+	}
 	l := &load{t: t, home: t.TempDir(), answers: map[string]string{}, ran: map[string]bool{}}
 	l.log = auditFile(l.home)
 	seen := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
