@@ -3,9 +3,8 @@ package executor
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
+	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -33,17 +32,40 @@ func (e *Engine) Call(ctx context.Context, in Call) Result {
 func (e *Engine) guarded(ctx context.Context, r *run) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e.Logger.Error().Str("callId", r.callID).Str("panic", r.mask.Clipped(fmt.Sprint(p))).Bytes("stack", debug.Stack()).Msg("a step of the call panicked")
-			err = fault.New(fault.Internal, "panic", "an internal failure ended the call; the server's log has it under callId %s", r.callID)
+			err = e.panicked(r, p)
 		}
 	}()
 	steps := []func(context.Context, *run) error{e.lookup, e.validate, e.decide, e.limit, e.approve, e.enforce}
 	for _, step := range steps {
+		if ctx.Err() != nil {
+			return left(ctx.Err())
+		}
 		if err := step(ctx, r); err != nil {
-			return err
+			return unlessLeft(ctx, err)
 		}
 	}
 	return nil
+}
+
+// unlessLeft is why a step failed, where that is not that its caller left or
+// that the process stops: a part that gives up then has no failure of its own.
+func unlessLeft(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	f := fault.From(err)
+	switch {
+	case f.Code == fault.Internal && errors.Is(err, ctx.Err()),
+		f.Code == fault.PolicyUnavailable && f.Reason == "canceled",
+		f.Code == fault.AuditUnavailable && f.Reason == audit.ReasonCancelled:
+		return left(err)
+	}
+	return err
+}
+
+// left ends a call whose caller left before its code ran.
+func left(cause error) error {
+	return fault.New(fault.Interrupted, "cancelled", "the call was cancelled before the tool ran").Because(cause)
 }
 
 // reasonHidden is the reason in the record of a tool that does not exist for

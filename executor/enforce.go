@@ -62,6 +62,9 @@ func notRun(err error) error {
 	if errors.As(err, &f) && (f.Code == fault.RateLimited || f.Code == fault.RuntimeError) {
 		return f
 	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return left(err) // while it waited for a worker
+	}
 	return fault.New(fault.RuntimeError, "runtime", "the runtime could not run the tool; see the server's log").Because(err)
 }
 

@@ -3,6 +3,9 @@ package executor
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -21,29 +24,65 @@ const recordPatience = 10 * time.Second
 // record writes the one close record of the call and makes the answer. An
 // answer whose record cannot be written does not leave.
 func (e *Engine) record(ctx context.Context, r *run, failed error) Result {
-	f := fault.From(failed)
+	res, body := e.ending(r, fault.From(failed))
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
+	defer cancel()
+	if err := e.closed(detached, body, r); err != nil {
+		e.Logger.Error().Str("error", r.logged(err)).Str("cause", r.logged(errors.Unwrap(err))).Str("callId", r.callID).Msg("the close record could not be written; the answer is withheld")
+		return Result{CallID: r.callID, Outcome: fault.AuditUnavailable.Outcome(), Err: fault.From(err), Decision: r.decision}
+	}
+	return res
+}
+
+// ending makes the answer and its record. Where a part panics over it, the
+// call ends as an internal failure, with a record that holds only what no
+// part has to be asked for.
+func (e *Engine) ending(r *run, f *fault.Error) (res Result, body audit.Call) {
+	defer func() {
+		if p := recover(); p != nil {
+			f := e.panicked(r, p)
+			res = Result{CallID: r.callID, Outcome: f.Code.Outcome(), Err: f, Decision: r.decision}
+			body = r.bareBody(audit.PhaseClose, f)
+			body.Outcome, body.Duration, body.Usage = &res.Outcome, r.clock.record(), r.usage
+		}
+	}()
 	if f != nil && f.Code == fault.Internal {
 		e.Logger.Error().Str("error", r.logged(f.Unwrap())).Str("callId", r.callID).Msg(r.mask.Clipped(f.Message))
 	}
-	res := Result{
+	res = Result{
 		CallID: r.callID, Outcome: fault.OK, Value: r.value, Err: r.outward(f), Logs: r.logs,
 		Decision: r.decision, Pending: r.pending, Usage: r.usage,
 	}
 	if f != nil {
 		res.Outcome = f.Code.Outcome()
 	}
-	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
-	defer cancel()
-	body := r.body(e, audit.PhaseClose, f)
+	body = r.body(e, audit.PhaseClose, f)
 	body.Outcome, body.Shadow = &res.Outcome, e.shadowed(r)
 	body.Duration = r.clock.record()
 	body.Usage, body.Result = r.usage, resultDigest(r.value)
-	if err := e.Audit.Close(detached, body, r.mask); err != nil {
-		af := fault.From(err)
-		e.Logger.Error().Str("error", r.logged(err)).Str("callId", r.callID).Msg("the close record could not be written; the answer is withheld")
-		return Result{CallID: r.callID, Outcome: fault.AuditUnavailable.Outcome(), Err: af, Decision: r.decision}
+	return res, body
+}
+
+// closed writes a close record. Whether one that panics has written it nobody
+// knows, so that the answer is withheld then too.
+func (e *Engine) closed(ctx context.Context, body audit.Call, r *run) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.panicked(r, p)
+			err = fault.New(fault.AuditUnavailable, "panic", "an internal failure kept the record of call %s from being written; the server's log has it", r.callID)
+		}
+	}()
+	err = e.Audit.Close(ctx, body, r.mask)
+	if err == nil || errors.Is(err, fault.New(fault.AuditUnavailable, "", "")) {
+		return err
 	}
-	return res
+	return fault.New(fault.AuditUnavailable, "unexpected", "the record of call %s could not be written; the server's log says more", r.callID).Because(err)
+}
+
+// panicked notes a panic in the server's log and is what the call ends with.
+func (e *Engine) panicked(r *run, p any) *fault.Error {
+	e.Logger.Error().Str("callId", r.callID).Str("panic", r.mask.Clipped(fmt.Sprint(p))).Bytes("stack", debug.Stack()).Msg("a step of the call panicked")
+	return fault.New(fault.Internal, "panic", "an internal failure ended the call; the server's log has it under callId %s", r.callID)
 }
 
 // logged is an error as the log of the server may show it: a cause can quote
@@ -65,18 +104,29 @@ func (r *run) outward(f *fault.Error) *fault.Error {
 	return &out
 }
 
-// body is what every record of this call has in common.
-func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
+// bareBody is the part of a record that needs no other part of the engine: a
+// call can be recorded with it whatever went wrong.
+func (r *run) bareBody(phase audit.Phase, f *fault.Error) audit.Call {
 	p := r.in.Principal
-	iso := e.Runtime.Isolation()
 	c := audit.Call{
 		Phase: phase, CallID: r.callID, RelatedCallID: optional(r.related), TraceID: optional(r.in.TraceID),
 		Origin:    r.in.Origin,
 		Principal: &audit.Principal{Subject: p.Subject, Method: p.Method, ClientID: p.ClientID, Groups: p.Groups},
 		Tool:      &decision.Tool{Name: r.in.Name},
 		HITL:      &r.human, RiskSignals: []decision.Signal{}, Reasons: r.reasons(),
-		ParamsDigest: optional(r.paramsDigest), Isolation: &iso,
+		ParamsDigest: optional(r.paramsDigest),
 	}
+	if f != nil {
+		c.Error = &audit.Error{Code: f.Code, Reason: optional(f.Reason), Message: f.Message}
+	}
+	return c
+}
+
+// body is what every record of this call has in common.
+func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
+	c := r.bareBody(phase, f)
+	iso := e.Runtime.Isolation()
+	c.Isolation = &iso
 	var kept []string
 	c.Params, kept = r.loggedArgs()
 	if r.tool != nil {
@@ -88,9 +138,6 @@ func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
 		c.ToolSafety, c.Effective = &d.ToolSafety, &d.EffectivePolicy
 		c.RiskLevel, c.RiskSignals = &d.RiskLevel, d.RiskSignals
 		c.Decision = r.decided(e, c.Params, kept)
-	}
-	if f != nil {
-		c.Error = &audit.Error{Code: f.Code, Reason: optional(f.Reason), Message: f.Message}
 	}
 	return c
 }

@@ -199,7 +199,7 @@ func (s *Service) sweep(ctx context.Context) {
 		if _, err := s.Approvals.Sweep(ctx); err != nil {
 			s.logger.Warn().Err(err).Msg("expired approvals could not be swept")
 		}
-		if _, err := s.Audit.CloseAbandoned(ctx, time.Now()); err != nil {
+		if _, err := s.Audit.CloseAbandoned(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			s.logger.Warn().Err(err).Msg("abandoned calls could not be closed in the audit log")
 		}
 		said = s.upkeep(said)
@@ -220,6 +220,11 @@ func (s *Service) closeParts(ctx context.Context) error {
 		errs = append(errs, s.runtime.Close())
 	}
 	if s.Audit != nil {
+		// A close that the disk did not take is written now, as it was, if the
+		// disk is back. The next start would only know that the call ended.
+		if _, err := s.Audit.CloseAbandoned(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			s.logger.Warn().Err(err).Msg("abandoned calls could not be closed in the audit log; the next start does it")
+		}
 		errs = append(errs, s.Audit.Shutdown(ctx))
 	}
 	if s.notary != nil {
