@@ -160,7 +160,35 @@ func (f Filter) marks() (out [][][]byte) {
 			out = append(out, choice)
 		}
 	}
+	for _, list := range [][]string{f.Hosts, f.Paths} {
+		var choice [][]byte
+		for _, p := range list {
+			part := literal(p)
+			if part == "" {
+				choice = nil
+				break
+			}
+			choice = append(choice, []byte(part))
+		}
+		if choice != nil {
+			out = append(out, choice)
+		}
+	}
 	return out
+}
+
+// literal is the longest part of a pattern that stands for itself alone, as
+// lines write it; "" if there is none.
+func literal(pattern string) (longest string) {
+	if strings.ContainsAny(pattern, `[]\`) {
+		return ""
+	}
+	for part := range strings.FieldsFuncSeq(pattern, func(c rune) bool { return c == '*' || c == '?' || escaped(c) }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
 }
 
 // escaped reports whether JSON may spell a character in several ways.
