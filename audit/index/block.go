@@ -1,3 +1,21 @@
+// Package index keeps an index of an audit log, so that a search reads the
+// records that may fit and not all of them. It is a SQLite file beside the
+// log, made from the log and from nothing else, at any time; a server lets it
+// follow the log in a goroutine that no call waits for.
+//
+// The index has the values that searches choose by, as far as the masked
+// lines have them, and the places of the records. It proves nothing: what it
+// finds is read from the log, and held against the search again. What it says
+// is checked as far as it can be: each part has a checksum, parts follow each
+// other without a gap, and the last line that it knows has to be in the log
+// as it was. If anything does not hold, searches read the log without it, and
+// the next update makes it anew.
+//
+// A block is up to 4,096 closes of one file of the log. Its parts, a row
+// each, are the places and times of the closes and, for each kind of value,
+// the values with the numbers of the closes that have them. So a search by
+// one kind reads about a tenth of the index, and the index is a fiftieth of
+// the log.
 package index
 
 import (
@@ -26,11 +44,14 @@ const (
 	Call
 	Odd // lines that could not be decoded: they fit every search, and reading them tells
 
-	header    = 0
 	documents = 1
 	kinds     = int(Odd) + 1
 	partsOf   = 16 // room for the parts of a block in the numbers of parts
 )
+
+// headerPart is the number of the header of a block. Headers stand together,
+// so that a search reads them all at once.
+func headerPart(block int64) int64 { return metaPart - 1 - block }
 
 // blockCalls is how many closes a block has at most.
 const blockCalls = 4096
@@ -82,10 +103,10 @@ func (b *block) add(d doc, terms func(put func(Kind, string))) {
 func (b *block) parts() map[int64][]byte {
 	out := map[int64][]byte{}
 	h := binary.AppendVarint(nil, b.begin)
-	for _, v := range []int64{b.end, b.first, b.last, int64(len(b.docs))} {
+	for _, v := range []int64{b.end, b.first, b.last} {
 		h = binary.AppendVarint(h, v)
 	}
-	out[b.number*partsOf+header] = h
+	out[headerPart(b.number)] = h
 	var d []byte
 	place, micros := b.begin, int64(0)
 	for _, x := range b.docs {
@@ -144,6 +165,12 @@ func (r *reading) signed() int64 {
 
 // bytes gives a length and so many bytes.
 func (r *reading) bytes() []byte {
+	if len(r.b) > 0 && r.b[0] < 0x80 && int(r.b[0]) < len(r.b) && !r.bad { // nearly all
+		n := int(r.b[0]) + 1
+		out := r.b[1:n]
+		r.b = r.b[n:]
+		return out
+	}
 	n := r.unsigned()
 	if r.bad || n > uint64(len(r.b)) {
 		r.bad = true
@@ -154,15 +181,14 @@ func (r *reading) bytes() []byte {
 	return out
 }
 
-// readHeader gives a block without its closes, and how many they are.
-func readHeader(number int64, data []byte) (*block, int64, error) {
+// readHeader gives a block without its closes.
+func readHeader(number int64, data []byte) (*block, error) {
 	r := reading{b: data}
 	b := &block{number: number, begin: r.signed(), end: r.signed(), first: r.signed(), last: r.signed()}
-	n := r.signed()
-	if r.bad || n < 0 || b.end < b.begin {
-		return nil, 0, errDamaged
+	if r.bad || len(r.b) > 0 || b.end < b.begin {
+		return nil, errDamaged
 	}
-	return b, n, nil
+	return b, nil
 }
 
 func (b *block) readDocs(data []byte) error {
@@ -173,7 +199,7 @@ func (b *block) readDocs(data []byte) error {
 		d := doc{place: place, length: int(r.unsigned())}
 		micros += r.signed()
 		d.micros = micros
-		if r.bad {
+		if r.bad || len(b.docs) == blockCalls {
 			return errDamaged
 		}
 		b.docs = append(b.docs, d)
@@ -181,7 +207,7 @@ func (b *block) readDocs(data []byte) error {
 	return nil
 }
 
-// eachTerm gives the terms that are wanted, and the closes that have them.
+// eachTerm gives the closes that have a term which is wanted.
 func eachTerm(data []byte, want func(text []byte) bool, found func(n uint64)) error {
 	r := reading{b: data}
 	for len(r.b) > 0 {

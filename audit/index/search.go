@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"math"
 
@@ -52,13 +53,13 @@ func (x *Index) Search(ctx context.Context, w Want, found func(place int64, leng
 	if w.Until == 0 {
 		w.Until = math.MaxInt64
 	}
+	blocks, err := x.s.headers(ctx)
+	if err != nil {
+		return err
+	}
 	at := int64(-1)
-	for n := x.s.meta.first; n < x.s.meta.blocks; n++ {
+	for _, b := range blocks {
 		if err := ctx.Err(); err != nil {
-			return err
-		}
-		b, err := x.s.header(ctx, n)
-		if err != nil {
 			return err
 		}
 		if at >= 0 && b.begin != at {
@@ -80,47 +81,46 @@ func (x *Index) Search(ctx context.Context, w Want, found func(place int64, leng
 }
 
 // set is a set of closes of a block.
-type set []uint64
+type set [blockCalls / 64]uint64
 
-func (s set) add(n uint64) {
-	if i := n / 64; i < uint64(len(s)) { // what came after the closes were read is not asked for
-		s[i] |= 1 << (n % 64)
+func (s *set) add(n uint64) {
+	if n < blockCalls {
+		s[n/64] |= 1 << (n % 64)
 	}
 }
 
 func (x *Index) block(ctx context.Context, b *block, w Want, found func(int64, int) error) error {
 	id := b.number * partsOf
+	var fits set
+	for i := range fits {
+		fits[i] = ^uint64(0)
+	}
+	for _, choices := range w.All {
+		var some set
+		if err := x.terms(ctx, id, choices, &some); err != nil {
+			return err
+		}
+		for i := range fits {
+			fits[i] &= some[i]
+		}
+		if fits == (set{}) {
+			break
+		}
+	}
+	if len(w.All) > 0 {
+		if err := x.terms(ctx, id, []Choice{{Kind: Odd}}, &fits); err != nil {
+			return err
+		}
+	}
+	if fits == (set{}) {
+		return nil
+	}
 	data, err := x.s.part(ctx, id+documents)
 	if err == nil {
 		err = b.readDocs(data)
 	}
 	if err != nil {
 		return err
-	}
-	size := (len(b.docs) + 63) / 64
-	fits := make(set, size)
-	for i := range fits {
-		fits[i] = ^uint64(0)
-	}
-	for _, choices := range w.All {
-		some := make(set, size)
-		if err := x.terms(ctx, id, choices, some); err != nil {
-			return err
-		}
-		left := uint64(0)
-		for i := range fits {
-			fits[i] &= some[i]
-			left |= fits[i]
-		}
-		if left == 0 {
-			break
-		}
-	}
-	if len(w.All) > 0 {
-		odd := []Choice{{Kind: Odd}}
-		if err := x.terms(ctx, id, odd, fits); err != nil {
-			return err
-		}
 	}
 	for i, d := range b.docs {
 		if fits[i/64]&(1<<(i%64)) == 0 || d.place >= x.s.meta.next || d.micros != anyTime && (d.micros < w.Since || d.micros >= w.Until) {
@@ -134,16 +134,17 @@ func (x *Index) block(ctx context.Context, b *block, w Want, found func(int64, i
 }
 
 // terms adds the closes of a block that have a term which is chosen.
-func (x *Index) terms(ctx context.Context, id int64, choices []Choice, to set) error {
+func (x *Index) terms(ctx context.Context, id int64, choices []Choice, to *set) error {
 	for k := Tool; int(k) < kinds; k++ {
-		exact, other := map[string]bool{}, []func(string) bool(nil)
+		var exact [][]byte
+		var other []func(string) bool
 		for _, c := range choices {
 			switch {
 			case c.Kind != k:
 			case c.Fits != nil:
 				other = append(other, c.Fits)
 			default:
-				exact[c.Text] = true
+				exact = append(exact, []byte(c.Text))
 			}
 		}
 		if len(exact)+len(other) == 0 {
@@ -154,8 +155,10 @@ func (x *Index) terms(ctx context.Context, id int64, choices []Choice, to set) e
 			return err
 		}
 		if err := eachTerm(data, func(text []byte) bool {
-			if exact[string(text)] {
-				return true
+			for _, t := range exact {
+				if bytes.Equal(text, t) {
+					return true
+				}
 			}
 			for _, fits := range other {
 				if fits(string(text)) {

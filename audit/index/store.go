@@ -34,6 +34,7 @@ func File(log string) string { return filepath.Join(audit.StateDir(log), FileNam
 // store is an open index.
 type store struct {
 	db         *sql.DB
+	get        *sql.Stmt
 	generation int64 // at random: parts of two indexes do not go together
 	meta       meta
 }
@@ -183,7 +184,7 @@ func (s *store) write(ctx context.Context, m meta, parts map[int64][]byte) error
 		put(id, seal(s.generation, id, data))
 	}
 	if m.first > s.meta.first && err == nil {
-		_, err = tx.ExecContext(ctx, "DELETE FROM part WHERE id >= 0 AND id < ?", m.first*partsOf)
+		_, err = tx.ExecContext(ctx, "DELETE FROM part WHERE id >= 0 AND id < ? OR id > ? AND id <= ?", m.first*partsOf, headerPart(m.first), headerPart(0))
 	}
 	put(metaPart, append(binary.BigEndian.AppendUint64(nil, uint64(s.generation)), seal(s.generation, metaPart, m.encode())...))
 	if err == nil {
@@ -198,13 +199,64 @@ func (s *store) write(ctx context.Context, m meta, parts map[int64][]byte) error
 // part reads a part.
 func (s *store) part(ctx context.Context, id int64) ([]byte, error) {
 	var data []byte
-	if err := s.db.QueryRowContext(ctx, "SELECT data FROM part WHERE id = ?", id).Scan(&data); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	var err error
+	if s.get == nil {
+		s.get, err = s.db.PrepareContext(ctx, "SELECT data FROM part WHERE id = ?")
+	}
+	if err == nil {
+		err = s.get.QueryRowContext(ctx, id).Scan(&data)
+	}
+	if err != nil {
+		return nil, s.unread(ctx, err)
 	}
 	return unseal(s.generation, id, data)
 }
 
-func (s *store) close() { _ = s.db.Close() }
+func (s *store) unread(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: %w", errDamaged, err)
+}
+
+// headers reads all blocks, without their closes.
+func (s *store) headers(ctx context.Context) (out []*block, err error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT id, data FROM part WHERE id <= ? AND id > ? ORDER BY id DESC", headerPart(s.meta.first), headerPart(s.meta.blocks))
+	if err != nil {
+		return nil, s.unread(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var data []byte
+		if err := rows.Scan(&id, &data); err != nil {
+			return nil, s.unread(ctx, err)
+		}
+		n := s.meta.first + int64(len(out))
+		if id != headerPart(n) {
+			return nil, errDamaged
+		}
+		if data, err = unseal(s.generation, id, data); err != nil {
+			return nil, err
+		}
+		b, err := readHeader(n, data)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.unread(ctx, err)
+	}
+	if int64(len(out)) != s.meta.blocks-s.meta.first {
+		return nil, errDamaged
+	}
+	return out, nil
+}
+
+func (s *store) close() {
+	if s.get != nil {
+		_ = s.get.Close()
+	}
+	_ = s.db.Close()
+}

@@ -205,12 +205,11 @@ func (s *store) forget(ctx context.Context, m *meta, begin int64) error {
 }
 
 func (s *store) header(ctx context.Context, number int64) (*block, error) {
-	data, err := s.part(ctx, number*partsOf+header)
+	data, err := s.part(ctx, headerPart(number))
 	if err != nil {
 		return nil, err
 	}
-	b, _, err := readHeader(number, data)
-	return b, err
+	return readHeader(number, data)
 }
 
 // share is how much longer a server rests than it works on an index that is
