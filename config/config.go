@@ -100,6 +100,7 @@ type Audit struct {
 	FsyncMillis int64      `json:"fsync-millis"` // of interval
 	Rotate      Rotate     `json:"rotate"`
 	Retain      Retain     `json:"retain"`
+	Index       bool       `json:"index"` // a server keeps one, for queries
 	Checkpoint  Checkpoint `json:"checkpoint"`
 	Sinks       []Sink     `json:"sinks"`
 }

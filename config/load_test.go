@@ -22,7 +22,7 @@ func defaultConfig() *Config {
 		FS:      FS{Roots: none},
 		Egress:  Egress{PrivateHosts: none},
 		Secrets: Secrets{Grants: []Grant{}},
-		Audit:   Audit{Fsync: "group", FsyncMillis: 100, Rotate: Rotate{Bytes: 256 << 20}, Checkpoint: Checkpoint{EverySeconds: 60, EveryRecords: 1000}, Sinks: []Sink{}},
+		Audit:   Audit{Fsync: "group", FsyncMillis: 100, Rotate: Rotate{Bytes: 256 << 20}, Index: true, Checkpoint: Checkpoint{EverySeconds: 60, EveryRecords: 1000}, Sinks: []Sink{}},
 		Runtime: Runtime{Isolation: "process"},
 		Server: Server{AllowedHosts: none, AllowedOrigins: none, MaxBodyBytes: 4 << 20,
 			SessionTimeoutSeconds: 1800, DrainSeconds: 30},

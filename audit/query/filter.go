@@ -1,5 +1,6 @@
 // Package query finds records of an audit log and says what they tell. It
-// reads the files and needs nothing else: no index, no server, no key.
+// reads the files and needs nothing else: no server, no key. Where the log has
+// an index it reads less, and says the same.
 package query
 
 import (
@@ -58,23 +59,6 @@ func (f Filter) Check() error {
 		return fault.New(fault.Usage, "until", "--until lies before --since: no record fits")
 	}
 	return nil
-}
-
-// Select gives the closes of the files that fit to each, in the order of the
-// files. The record and the line are valid during the call alone. An error of
-// each ends the search and is returned.
-func Select(ctx context.Context, files []string, f Filter, each func(audit.Record, audit.Line) error) error {
-	if err := f.Check(); err != nil {
-		return err
-	}
-	m := newMatcher(f)
-	return audit.Scan(ctx, files, func(l audit.Line) error {
-		r, ok, err := m.match(l)
-		if err != nil || !ok {
-			return err
-		}
-		return each(r, l)
-	})
 }
 
 // Tail gives the last n closes that fit, then, until ctx ends, each that is
@@ -176,7 +160,35 @@ func (f Filter) marks() (out [][][]byte) {
 			out = append(out, choice)
 		}
 	}
+	for _, list := range [][]string{f.Hosts, f.Paths} {
+		var choice [][]byte
+		for _, p := range list {
+			part := literal(p)
+			if part == "" {
+				choice = nil
+				break
+			}
+			choice = append(choice, []byte(part))
+		}
+		if choice != nil {
+			out = append(out, choice)
+		}
+	}
 	return out
+}
+
+// literal is the longest part of a pattern that stands for itself alone, as
+// lines write it; "" if there is none.
+func literal(pattern string) (longest string) {
+	if strings.ContainsAny(pattern, `[]\`) {
+		return ""
+	}
+	for part := range strings.FieldsFuncSeq(pattern, func(c rune) bool { return c == '*' || c == '?' || escaped(c) }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
 }
 
 // escaped reports whether JSON may spell a character in several ways.
@@ -218,13 +230,10 @@ func (f Filter) touches(r *audit.Record) bool {
 		return false
 	}
 	host := func(e audit.Egress) bool {
-		return slices.ContainsFunc(f.Hosts, func(p string) bool { ok, _ := path.Match(p, e.Host); return ok })
+		return slices.ContainsFunc(f.Hosts, func(p string) bool { return hostFits(p)(e.Host) })
 	}
 	file := func(u audit.FSUse) bool {
-		return slices.ContainsFunc(f.Paths, func(p string) bool {
-			ok, _ := path.Match(p, u.Path)
-			return ok || strings.HasSuffix(p, "/") && strings.HasPrefix(u.Path, p)
-		})
+		return slices.ContainsFunc(f.Paths, func(p string) bool { return pathFits(p)(u.Path) })
 	}
 	return (len(f.Hosts) == 0 || slices.ContainsFunc(r.Usage.Egress, host)) &&
 		(len(f.Paths) == 0 || slices.ContainsFunc(r.Usage.FS, file))

@@ -89,11 +89,15 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// formats adds --format with the formats that the verb knows.
+// formats adds --format with the formats that the verb knows, the usual one
+// first.
 func (a *app) formats(c *cobra.Command, known ...string) {
-	c.Flags().StringVar(&a.format, "format", "text", "output: "+strings.Join(known, ", "))
+	c.Flags().StringVar(&a.format, "format", known[0], "output: "+strings.Join(known, ", "))
 	pre := c.PreRunE
 	c.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if !cmd.Flags().Changed("format") {
+			a.format = known[0] // all verbs share the variable
+		}
 		for _, k := range known {
 			if a.format == k {
 				if pre != nil {

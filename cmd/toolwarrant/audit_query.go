@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -15,85 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/audit/export"
 	"github.com/toolwarrant/toolwarrant/audit/query"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
-	"github.com/toolwarrant/toolwarrant/fault"
 )
-
-// logFiles are the files that a verb of audit reads: those that are named, or
-// the log of this installation.
-func (a *app) logFiles(named []string) ([]string, error) {
-	if len(named) > 0 {
-		return named, nil
-	}
-	home, cfg, err := a.settings(nil)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.Audit.File != "" {
-		return []string{cfg.Audit.File}, nil
-	}
-	return []string{filepath.Join(home, "audit", audit.FileName)}, nil
-}
-
-// filterFlags are the flags that choose records.
-type filterFlags struct {
-	query.Filter
-	since, until string
-}
-
-func (f *filterFlags) add(c *cobra.Command) {
-	p := c.Flags()
-	p.StringVar(&f.since, "since", "", "closes at or after a `TIME`: RFC 3339, a date, or how long ago, such as 24h")
-	p.StringVar(&f.until, "until", "", "closes before a `TIME`")
-	p.StringSliceVar(&f.Tools, "tool", nil, "of the tool, by name or toolId")
-	p.StringSliceVar(&f.Principals, "principal", nil, "of the caller, by subject or client")
-	p.StringSliceVar(&f.Outcomes, "outcome", nil, "OK, DENIED or ERROR")
-	p.StringSliceVar(&f.Codes, "code", nil, "with this error, as CODE or CODE/reason")
-	p.StringSliceVar(&f.Levels, "level", nil, "of this risk level")
-	p.StringSliceVar(&f.Rules, "rule", nil, "that this rule had a part in, by the id of its signal or reason")
-	p.StringSliceVar(&f.Hosts, "host", nil, "that talked to this host, or tried to; * stands for any part")
-	p.StringSliceVar(&f.Paths, "path", nil, "that touched this file; a folder ends in /")
-	p.StringSliceVar(&f.CallIDs, "call", nil, "with this callId, or that goes on with it")
-}
-
-// filter gives the filter of the flags.
-func (f *filterFlags) filter(now time.Time) (query.Filter, error) {
-	for _, t := range []struct {
-		flag, text string
-		at         *time.Time
-	}{{"since", f.since, &f.Since}, {"until", f.until, &f.Until}} {
-		if t.text == "" {
-			continue
-		}
-		var err error
-		if *t.at, err = moment(t.text, now); err != nil {
-			return query.Filter{}, fault.New(fault.Usage, t.flag, "--%s %q is no time; write 2026-11-28T10:00:00Z, 2026-11-28, or how long ago, such as 24h", t.flag, t.text)
-		}
-	}
-	return f.Filter, f.Check()
-}
-
-// asked is what a verb of audit looks for, and where.
-func (a *app) asked(flags *filterFlags, named []string) (query.Filter, []string, error) {
-	f, err := flags.filter(time.Now())
-	if err != nil {
-		return f, nil, err
-	}
-	files, err := a.logFiles(named)
-	return f, files, err
-}
-
-// moment reads a time, or how long ago it was.
-func moment(s string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-		return now.Add(-d), nil
-	}
-	if t, err := time.Parse(time.DateOnly, s); err == nil {
-		return t, nil
-	}
-	return time.Parse(time.RFC3339, s)
-}
 
 func (a *app) auditQueryCmd() *cobra.Command {
 	var flags filterFlags
@@ -103,7 +27,11 @@ func (a *app) auditQueryCmd() *cobra.Command {
 		Short: "List the calls that fit: by time, tool, caller, outcome, level, rule, host, path, error",
 		Long: `List closed calls in the order of the log. Of several flags all must fit, of
 several values of one flag one. Without FILE the log of this installation is
-read. --format json writes one record in each line, as it stands in the log.`,
+read. --format json writes one record in each line, as it stands in the log.
+
+An index answers faster, if the log has one that is of use: a server keeps it,
+and "toolwarrant audit index" makes it. Else the files are read, and standard
+error says so.`,
 		Example: `  toolwarrant audit query --since 24h --outcome DENIED
   toolwarrant audit query --tool writeTextFile --path reports/ --format csv
   toolwarrant audit query audit.ndjson --level L4,L5 --format json`,
@@ -116,7 +44,7 @@ read. --format json writes one record in each line, as it stands in the log.`,
 			defer out.Flush()
 			row, done := rows(a.format, out)
 			n := 0
-			err = query.Select(c.Context(), files, f, func(r audit.Record, l audit.Line) error {
+			err = query.Search(c.Context(), files, f, a.options(&flags), func(r audit.Record, l audit.Line) error {
 				if n++; limit > 0 && n > limit {
 					return io.EOF
 				}
@@ -132,8 +60,9 @@ read. --format json writes one record in each line, as it stands in the log.`,
 		},
 	}
 	flags.add(c)
+	flags.addIndex(c)
 	c.Flags().IntVar(&limit, "limit", 1000, "show `N` calls at most; 0 is all")
-	a.formats(c, "text", "json", "csv")
+	a.formats(c, "table", "json", "csv")
 	return c
 }
 
@@ -186,10 +115,8 @@ func rows(format string, out io.Writer) (row func(audit.Record, audit.Line), don
 		_ = w.Write(columns)
 		return func(r audit.Record, _ audit.Line) {
 			line := cells(r)
-			for i, cell := range line {
-				if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-					line[i] = "'" + cell // a spreadsheet would take it for a formula
-				}
+			for i := range line {
+				line[i] = export.Cell(line[i])
 			}
 			_ = w.Write(line)
 		}, w.Flush
@@ -217,7 +144,7 @@ func (a *app) auditStatsCmd() *cobra.Command {
 				return err
 			}
 			var s query.Stats
-			if err := query.Select(c.Context(), files, f, func(r audit.Record, _ audit.Line) error {
+			if err := query.Search(c.Context(), files, f, a.options(&flags), func(r audit.Record, _ audit.Line) error {
 				s.Add(r)
 				return nil
 			}); err != nil {
@@ -232,6 +159,7 @@ func (a *app) auditStatsCmd() *cobra.Command {
 		},
 	}
 	flags.add(c)
+	flags.addIndex(c)
 	a.formats(c, "text", "json")
 	return c
 }

@@ -136,6 +136,15 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 	}
 	go reloadOnHangup(ctx, s, log)
 	go followCatalog(ctx, s, log)
+	if cfg.Audit.Index {
+		indexing, stop := context.WithCancel(ctx)
+		indexed := make(chan struct{})
+		defer func() { stop(); <-indexed }()
+		go func() {
+			defer close(indexed)
+			followIndex(indexing, log, s.Audit.Path())
+		}()
+	}
 	go followPolicy(ctx, log, s.PolicyEvery(followEvery), s.PolicyStatus, s.RenewPolicy)
 	if every := s.ShadowEvery(followEvery); every > 0 {
 		go followPolicy(ctx, log.With().Bool("shadow", true).Logger(), every, func() service.PolicyStatus { return *s.ShadowStatus() }, s.RenewShadow)

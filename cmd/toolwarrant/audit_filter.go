@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/audit/query"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/fault"
+)
+
+// logFiles are the files that a verb of audit reads: those that are named, or
+// the log of this installation.
+func (a *app) logFiles(named []string) ([]string, error) {
+	if len(named) > 0 {
+		return named, nil
+	}
+	home, cfg, err := a.settings(nil)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Audit.File != "" {
+		return []string{cfg.Audit.File}, nil
+	}
+	return []string{filepath.Join(home, "audit", audit.FileName)}, nil
+}
+
+// filterFlags are the flags that choose records.
+type filterFlags struct {
+	query.Filter
+	since, until string
+	noIndex      bool
+}
+
+func (f *filterFlags) add(c *cobra.Command) {
+	p := c.Flags()
+	p.StringVar(&f.since, "since", "", "closes at or after a `TIME`: RFC 3339, a date, or how long ago, such as 24h")
+	p.StringVar(&f.until, "until", "", "closes before a `TIME`")
+	p.StringSliceVar(&f.Tools, "tool", nil, "of the tool, by name or toolId")
+	p.StringSliceVar(&f.Principals, "principal", nil, "of the caller, by subject or client")
+	p.StringSliceVar(&f.Outcomes, "outcome", nil, "OK, DENIED or ERROR")
+	p.StringSliceVar(&f.Codes, "code", nil, "with this error, as CODE or CODE/reason")
+	p.StringSliceVar(&f.Levels, "level", nil, "of this risk level")
+	p.StringSliceVar(&f.Rules, "rule", nil, "that this rule had a part in, by the id of its signal or reason")
+	p.StringSliceVar(&f.Hosts, "host", nil, "that talked to this host, or tried to; * stands for any part")
+	p.StringSliceVar(&f.Paths, "path", nil, "that touched this file; a folder ends in /")
+	p.StringSliceVar(&f.CallIDs, "call", nil, "with this callId, or that goes on with it")
+}
+
+// addIndex is of the verbs that use the index of a log.
+func (f *filterFlags) addIndex(c *cobra.Command) {
+	c.Flags().BoolVar(&f.noIndex, "no-index", false, "read the files alone; the answer is the same")
+}
+
+// options say how to search; why an index was not used goes to the terminal.
+func (a *app) options(f *filterFlags) query.Options {
+	return query.Options{NoIndex: f.noIndex, Note: func(text string) { fmt.Fprintln(a.std.err, mask.Visible(text)) }}
+}
+
+// filter gives the filter of the flags.
+func (f *filterFlags) filter(now time.Time) (query.Filter, error) {
+	for _, t := range []struct {
+		flag, text string
+		at         *time.Time
+	}{{"since", f.since, &f.Since}, {"until", f.until, &f.Until}} {
+		if t.text == "" {
+			continue
+		}
+		var err error
+		if *t.at, err = moment(t.text, now); err != nil {
+			return query.Filter{}, fault.New(fault.Usage, t.flag, "--%s %q is no time; write 2026-11-28T10:00:00Z, 2026-11-28, or how long ago, such as 24h", t.flag, t.text)
+		}
+	}
+	return f.Filter, f.Check()
+}
+
+// asked is what a verb of audit looks for, and where.
+func (a *app) asked(flags *filterFlags, named []string) (query.Filter, []string, error) {
+	f, err := flags.filter(time.Now())
+	if err != nil {
+		return f, nil, err
+	}
+	files, err := a.logFiles(named)
+	return f, files, err
+}
+
+// moment reads a time, or how long ago it was.
+func moment(s string, now time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	if t, err := time.Parse(time.DateOnly, s); err == nil {
+		return t, nil
+	}
+	return time.Parse(time.RFC3339, s)
+}
