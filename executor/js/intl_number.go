@@ -134,6 +134,10 @@ func (s *session) numberFormat(obj *goja.Object, loc, opts goja.Value) {
 		}
 		set("notation", "standard")
 		set("signDisplay", orDefault(f.sign, "auto"))
+		set("roundingMode", "halfExpand")
+		set("roundingIncrement", 1)
+		set("trailingZeroDisplay", "auto")
+		set("roundingPriority", "auto")
 		return out
 	})
 }

@@ -3,6 +3,7 @@ package js
 import (
 	"embed"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -87,11 +88,15 @@ func (s *session) prelude() {
 			return nil
 		})
 	}
+	var alsoOurs goja.Value
 	if s.prog.needs.regexp || s.prog.textual || s.splitsByWords() {
-		s.regexpTexts()
+		alsoOurs = s.regexpTexts()
 	}
 	if s.prog.needs.regexp || len(s.prog.patterns) > 0 {
-		s.regexps()
+		s.regexps(alsoOurs)
+	}
+	if strings.Contains(s.prog.source, "replaceAll") {
+		s.guardReplaceAll()
 	}
 	if s.prog.needs.asyncIterator {
 		s.asyncIterator()

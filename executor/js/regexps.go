@@ -76,8 +76,9 @@ func showsPatterns(source string) bool {
 }
 
 // regexps changes the class RegExp where a program makes expressions at run
-// time or has one that the engine gets in another form.
-func (s *session) regexps() {
+// time or has one that the engine gets in another form. alsoOurs is what
+// regexpTexts gave.
+func (s *session) regexps(alsoOurs goja.Value) {
 	author := s.function("author", func(call goja.FunctionCall) goja.Value {
 		if known, ok := s.prog.patterns[call.Argument(0).String()]; ok {
 			_, source, _ := strings.Cut(known, "/")
@@ -92,7 +93,7 @@ func (s *session) regexps() {
 	namesCase := s.vm.ToValue(strings.Contains(s.prog.source, "ignoreCase"))
 	if !s.prog.needs.regexp && !s.splitsByWords() {
 		proto := s.vm.GlobalObject().Get("RegExp").ToObject(s.vm).Get("prototype")
-		s.load(libRegexpView(), proto, author, authorFlags, namesCase)
+		s.load(libRegexpView(), proto, author, authorFlags, namesCase, orUndefined(alsoOurs))
 		return
 	}
 	s.load(libRegexp(), s.vm.GlobalObject(),
@@ -118,7 +119,7 @@ func (s *session) regexps() {
 		s.vm.ToValue(s.vm.NewArray(keptNames(s.prog.source)...)),
 		s.function("notKept", func(call goja.FunctionCall) goja.Value {
 			return s.vm.ToValue(script.LastMatchAdvice(call.Argument(0).String()))
-		}))
+		}), alsoOurs)
 }
 
 // keptNames are the members of RegExp that keep the last match, as far as a

@@ -46,10 +46,12 @@ func maybeEmpty(re *syntax.Regexp) bool {
 	return true
 }
 
-// regexpTexts puts the methods of text for other expressions on top.
-func (s *session) regexpTexts() {
+// regexpTexts puts the methods of text for other expressions on top. The answer
+// takes a function that gives the engine's own flags of an expression, and a
+// method exec that finds what the engine's own finds.
+func (s *session) regexpTexts() goja.Value {
 	known, compiled := map[string]bool{}, map[string]*regexp2.Regexp{}
-	s.load(libRegexpText(), s.vm.GlobalObject().Get("RegExp").ToObject(s.vm).Get("prototype"),
+	return s.load(libRegexpText(), s.vm.GlobalObject().Get("RegExp").ToObject(s.vm).Get("prototype"),
 		s.function("plain", func(call goja.FunctionCall) goja.Value {
 			pattern, flags := patternText(call.Argument(0)), call.Argument(1).String()
 			key := flags + "/" + pattern

@@ -85,6 +85,29 @@ func (t *rxTree) excludesAfter(n *rxNode) bool {
 	return false
 }
 
+// keepsNames puts an assertion that always holds behind a pattern with names of
+// groups and the flag u: the linear matcher loses the names where the text has
+// characters beyond ASCII, and does not take a pattern that looks ahead.
+func (t *rxTree) keepsNames(root *rxNode) {
+	if len(t.names) == 0 || !t.p.unicode || t.p.problem != "" || !t.linear(root) {
+		return
+	}
+	t.changed = true
+	last := root.kids[len(root.kids)-1]
+	last.kids = append(last.kids, &rxNode{kind: rxAhead, raw: "(?=", kids: []*rxNode{seq()}})
+}
+
+// linear says that the linear matcher takes the pattern as it is so far.
+func (t *rxTree) linear(root *rxNode) bool {
+	var b strings.Builder
+	t.write(&b, root)
+	text, err := parser.TransformRegExp(b.String(), t.p.dotAll, t.p.unicode)
+	if err == nil {
+		_, err = syntax.Parse(text, syntax.Perl)
+	}
+	return err == nil
+}
+
 // boundaries writes \b and \B out. The backtracking matcher takes letters beyond
 // ASCII for parts of words; the linear one does not, and keeps the pattern
 // where it is sure to be the one that runs: for the first match in a text.
@@ -97,14 +120,9 @@ func (t *rxTree) boundaries(root *rxNode) {
 	if t.p.unicode && t.p.fold {
 		word = `[0-9A-Z_a-z\u017F\u212A]` // these two fold to letters of words
 	} else if !t.p.again {
-		var b strings.Builder
-		t.write(&b, root)
-		text, err := parser.TransformRegExp(b.String(), t.p.dotAll, t.p.unicode)
-		if err == nil {
-			if _, err = syntax.Parse(text, syntax.Perl); err == nil {
-				t.bounds[0].raw = "(?:" + t.bounds[0].raw + ")"
-				return
-			}
+		if t.linear(root) {
+			t.bounds[0].raw = "(?:" + t.bounds[0].raw + ")"
+			return
 		}
 	}
 	// One negative assertion, which the matcher does not try to search by.

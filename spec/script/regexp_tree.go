@@ -54,6 +54,7 @@ func (p *pattern) structure(text string) string {
 	t.lookarounds(root)
 	root = t.repetitions(root)
 	t.halves()
+	t.keepsNames(root)
 	t.boundaries(root)
 	t.exclusions(root)
 	if p.problem != "" || !t.changed {

@@ -2,7 +2,7 @@
 // one that the engine gets in another form than the author wrote. The patterns
 // of both are expanded or refused, never silently read as something else; the
 // flags d and v, which the engine lacks, are put on top.
-(function (global, expand, author, authorFlags, namesCase, indices, lastMatch, notKept) {
+(function (global, expand, author, authorFlags, namesCase, indices, lastMatch, notKept, alsoOurs) {
   "use strict";
   const defineProperty = Object.defineProperty;
   const define = (obj, key, value) =>
@@ -36,10 +36,17 @@
   // This getter takes the engine off its fast way, for the whole program.
   if (namesCase) {
     const nativeCase = getter("ignoreCase");
-    defineProperty(proto, "ignoreCase", { get() { const on = apply(nativeCase, this, []); return on === false && isRegExp(this) ? caseless(this) : on; }, configurable: true });
+    defineProperty(proto, "ignoreCase", { get() { const on = apply(nativeCase, this, []); return on === false && !raw && isRegExp(this) ? caseless(this) : on; }, configurable: true });
   }
-  // It makes an expression of this one and its flags, which have to be those
-  // that the engine has.
+  // native runs a method of the engine that makes an expression of this one and
+  // its flags, which have to be those that the engine has.
+  const native = (method, re, args) => {
+    const outer = raw;
+    raw = true;
+    try { return apply(method, re, args); } finally { raw = outer; }
+  };
+  const rawFlags = (re) => native(nativeFlags, re, []);
+  alsoOurs(rawFlags);
   function* matches(re, text) {
     if (!has(re.flags, "g")) { const m = re.exec(text); if (m !== null) yield m; return; }
     for (let m; (m = re.exec(text)) !== null;) {
@@ -57,8 +64,7 @@
       re.lastIndex = this.lastIndex;
       return matches(re, text);
     }
-    raw = true;
-    try { return apply(nativeMatchAll, this, [text]); } finally { raw = false; }
+    return native(nativeMatchAll, this, [text]);
   } }[Symbol.matchAll]);
 
   // The flags d and v change the class for the whole program, and slow it
@@ -70,13 +76,13 @@
     flag("hasIndices", "d");
     flag("unicodeSets", "v");
     const nativeUnicode = getter("unicode");
-    defineProperty(proto, "unicode", { get() { const m = extra(this); return m !== undefined && has(m.flags, "v") ? false : apply(nativeUnicode, this, []); }, configurable: true });
+    defineProperty(proto, "unicode", { get() { const m = extra(this); return !raw && m !== undefined && has(m.flags, "v") ? false : apply(nativeUnicode, this, []); }, configurable: true });
     defineProperty(proto, "flags", {
       get() {
         const m = extra(this);
-        if (m === undefined || !has(m.flags, "d") && !has(m.flags, "v")) return plainFlags(this);
+        if (raw || m === undefined || !has(m.flags, "d") && !has(m.flags, "v")) return plainFlags(this);
         let out = has(m.flags, "d") ? "d" : "";
-        for (const [key, c] of [["global", "g"], ["ignoreCase", "i"], ["multiline", "m"], ["dotAll", "s"], ["unicode", "u"], ["unicodeSets", "v"], ["sticky", "y"]]) if (this[key]) out += c;
+        for (const [key, c] of [["global", "g"], ["ignoreCase", "i"], ["multiline", "m"], ["dotAll", "s"], ["unicode", "u"], ["unicodeSets", "v"], ["sticky", "y"]]) if (this[key] || c === "i" && has(m.flags, c)) out += c;
         return out;
       }, configurable: true,
     });
@@ -98,13 +104,16 @@
       match.indices = list;
       return match;
     });
+    alsoOurs(rawFlags, proto.exec);
   };
   // The matcher that splits takes other characters for parts of words.
   const nativeSplit = proto[Symbol.split];
   define(proto, Symbol.split, { [Symbol.split](text, limit) {
     if (!isRegExp(this) || this.constructor !== Guarded) return apply(nativeSplit, this, [text, limit]);
     const source = apply(nativeSource, this, []);
-    if (!has(source, "\\b") && !has(source, "\\B")) return apply(nativeSplit, this, [text, limit]);
+    text = `${text}`;
+    if (limit !== undefined) limit >>>= 0;
+    if (!has(source, "\\b") && !has(source, "\\B")) return native(nativeSplit, this, [text, limit]);
     return apply(nativeSplit, make(this.source, without(this.flags, "y") + "y", NativeRegExp), [text, limit]);
   } }[Symbol.split]);
   const ends = { __proto__: null, "\n": "\\n", "\r": "\\r", "\u2028": "\\u2028", "\u2029": "\\u2029" };

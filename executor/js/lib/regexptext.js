@@ -11,11 +11,13 @@
   const NativeRegExp = RegExp;
   const nativeReplace = proto[Symbol.replace], nativeMatch = proto[Symbol.match], nativeSplit = proto[Symbol.split];
   const cut = (text, from, to) => apply(slice, text, [from, to]);
-  const flagsOf = (re) => apply(nativeFlags, re, []);
+  let flagsOf = (re) => apply(nativeFlags, re, []);
   const has = (text, c) => apply(includes, text, [c]);
   // Whether re runs as the class has it and not in the engine's plain way.
-  const ours = (re) => re !== null && typeof re === "object" && re !== proto && prototypeOf(re) === proto && proto.exec === nativeExec && !apply(owns, re, ["exec"])
-    && re instanceof NativeRegExp && !plain(apply(nativeSource, re, []), flagsOf(re));
+  // With an exec of the class's own, for the flag d, the engine has no plain way.
+  let ownExec;
+  const ours = (re) => re !== null && typeof re === "object" && re !== proto && prototypeOf(re) === proto && (proto.exec === nativeExec || proto.exec === ownExec) && !apply(owns, re, ["exec"])
+    && re instanceof NativeRegExp && (proto.exec === ownExec || !plain(apply(nativeSource, re, []), flagsOf(re)));
   // The parts of a template, a text or what stands for one: -2 and -1 for what
   // is before and behind, a number for a group, [name] for a group by name.
   const template = (text, groups, named) => {
@@ -106,7 +108,7 @@
       text = `${text}`;
       if (!ours(this)) return apply(nativeMatch, this, [text]);
       const flags = flagsOf(this);
-      if (!has(flags, "g")) return apply(nativeExec, this, [text]);
+      if (!has(flags, "g")) return apply(proto.exec, this, [text]);
       this.lastIndex = 0;
       const found = find(apply(nativeSource, this, []), flags, text, false), flat = found[1], out = [];
       for (let i = 0; i < flat.length; i += 2 * found[0].length) out[out.length] = cut(text, flat[i], flat[i + 1]);
@@ -135,4 +137,5 @@
     },
   };
   for (const key of [Symbol.replace, Symbol.match, Symbol.split]) defineProperty(proto, key, { value: methods[key], writable: true, enumerable: false, configurable: true });
+  return (flags, exec) => { flagsOf = flags; ownExec = exec; };
 })
