@@ -235,7 +235,11 @@ func (m *meter) stmt(s ast.Statement) {
 			c.Consequent = m.list(c.Consequent, c.Case, 0)
 		}
 	case *ast.TryStatement:
-		m.block(s.Body, 0)
+		if inner := script.NestedTry(s); inner != nil {
+			m.stmt(inner) // one statement to the author
+		} else {
+			m.block(s.Body, 0)
+		}
 		if s.Catch != nil {
 			m.expr(s.Catch.Parameter)
 			m.block(s.Catch.Body, 0)

@@ -125,6 +125,7 @@ func (r *refusal) stmt(s ast.Statement) {
 	case *ast.WithStatement:
 		r.add(s.With, "with statements are not supported; name the object instead")
 	case *ast.TryStatement:
+		nestTry(s)
 		if s.Catch != nil && s.Catch.Parameter != nil {
 			r.declare(s.Catch.Parameter)
 		}
