@@ -153,7 +153,7 @@ func lower(name, text string) (*Tree, error) {
 			return nil, err
 		}
 		printed = own
-		awaitReturns(prog)
+		mendGenerators(prog)
 		checkSteps(prog)
 	}
 	prog.File.SetSourceMap(back)
