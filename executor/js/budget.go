@@ -39,6 +39,11 @@ type meter struct {
 	shows     bool     // a regular expression may be shown
 	operators []string // functions that stand for operators
 
+	root    *ast.FunctionLiteral           // the body
+	given   []string                       // names that are bound outside of it
+	written map[string][]script.Assignment // see boundOfName
+	bounds  map[string]float64
+
 	values   map[string]bool   // errors that are used as values, or may be replaced
 	patterns map[string]string // expanded regular expressions, with what the author wrote
 	textual  bool              // some need methods of text of their own
