@@ -59,18 +59,20 @@ func replaceHelpers(printed string, body []ast.Statement) (string, bool) {
 // mendGenerators makes async generators await what they return, and gives sync
 // ones back the plain yield* that esbuild takes from them as well.
 func mendGenerators(prog *ast.Program) {
-	async := map[*ast.FunctionLiteral]bool{}
+	async := map[*ast.FunctionLiteral]*ast.FunctionLiteral{} // with what returns them
+	super := superMender{async, map[*ast.FunctionLiteral]bool{}, map[ast.Expression]bool{}}
 	w := &walker{seen: map[string]bool{}}
 	w.visit = func(e ast.Expression) {
+		super.expr(e, w.fn)
 		switch e := e.(type) {
 		case *ast.CallExpression:
 			if fn := generatorOf(e); fn != nil {
-				async[fn] = true
+				async[fn] = w.fn
 				returns(fn.Body)
 			}
 		case *ast.YieldExpression:
 			call, ok := e.Argument.(*ast.CallExpression)
-			if ok && e.Delegate && !async[w.fn] && calls(call, "__yieldStar") && len(call.ArgumentList) == 1 {
+			if ok && e.Delegate && async[w.fn] == nil && calls(call, "__yieldStar") && len(call.ArgumentList) == 1 {
 				e.Argument = call.ArgumentList[0]
 			}
 		}
@@ -78,6 +80,7 @@ func mendGenerators(prog *ast.Program) {
 	for _, s := range prog.Body {
 		w.statement(s)
 	}
+	super.finish()
 }
 
 // generatorOf gives the generator that a call turns into an async one, or nil.

@@ -92,7 +92,7 @@ func explained(err error, text string) error {
 // Explain does the same for a message of the engine's compiler.
 func Explain(message string) string {
 	if strings.Contains(message, "'super' keyword unexpected here") {
-		return message + "; in the initialiser of a field it is not supported: set the field in the constructor, or a static one in a static block"
+		return message + "; in the initialiser of a field it is not supported: set the field in the constructor, or a static one in a static block; in an async generator it cannot be called with ?. or as a tag, or deleted"
 	}
 	return message
 }
