@@ -39,6 +39,11 @@ type meter struct {
 	shows     bool     // a regular expression may be shown
 	operators []string // functions that stand for operators
 
+	root    *ast.FunctionLiteral           // the body
+	given   []string                       // names that are bound outside of it
+	written map[string][]script.Assignment // see boundOfName
+	bounds  map[string]float64
+
 	values   map[string]bool   // errors that are used as values, or may be replaced
 	patterns map[string]string // expanded regular expressions, with what the author wrote
 	textual  bool              // some need methods of text of their own
@@ -235,7 +240,11 @@ func (m *meter) stmt(s ast.Statement) {
 			c.Consequent = m.list(c.Consequent, c.Case, 0)
 		}
 	case *ast.TryStatement:
-		m.block(s.Body, 0)
+		if inner := script.NestedTry(s); inner != nil {
+			m.stmt(inner) // one statement to the author
+		} else {
+			m.block(s.Body, 0)
+		}
 		if s.Catch != nil {
 			m.expr(s.Catch.Parameter)
 			m.block(s.Catch.Body, 0)

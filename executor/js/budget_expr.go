@@ -70,6 +70,9 @@ func (m *meter) expr(e ast.Expression) {
 		m.exprs(e.Sequence)
 	case *ast.UnaryExpression:
 		m.expr(e.Operand)
+		if e.Operator == token.BITWISE_NOT {
+			e.Operand = m.word(e.Operand)
+		}
 	case *ast.AwaitExpression:
 		m.expr(e.Argument)
 	case *ast.YieldExpression:
@@ -77,6 +80,7 @@ func (m *meter) expr(e ast.Expression) {
 	case *ast.CallExpression:
 		m.callee(e.Callee)
 		m.exprs(e.ArgumentList)
+		m.wordArguments(e)
 	case *ast.NewExpression:
 		if !names(e.Callee, "Date") {
 			m.callee(e.Callee)

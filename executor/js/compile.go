@@ -102,7 +102,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		r := refused[0]
 		return nil, syntaxError(r.Message, r.Line, userColumn(r.Line, r.Column))
 	}
-	meter := meter{file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), shows: showsPatterns(body)}
+	meter := meter{root: fn, given: names, file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), shows: showsPatterns(body)}
 	meter.function(fn)
 	for _, h := range parsed.Helpers {
 		meter.stmt(h)

@@ -116,3 +116,16 @@ func TestConsole(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// A row is a body and what it gives in node.
+type row struct{ body, want string }
+
+// rows runs each body and compares.
+func rows(t *testing.T, list []row) {
+	t.Helper()
+	for _, tc := range list {
+		if got := outcome(run(t, tc.body, `{}`)); got != tc.want {
+			t.Errorf("%s\ngot  %s\nwant %s", tc.body, got, tc.want)
+		}
+	}
+}

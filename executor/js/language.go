@@ -51,6 +51,15 @@ func (s *session) corrections() {
 		_ = fn.DefineDataProperty("length", s.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		_ = math.DefineDataProperty("pow", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
+	if n.radix {
+		s.installRadix()
+	}
+	if n.parseInt {
+		s.installParseInt()
+	}
+	if n.narrow {
+		s.installFloatSearch()
+	}
 	if n.casing {
 		s.installCasing()
 	}

@@ -17,6 +17,7 @@ type needs struct {
 	iterators, weak, collate, buffers               bool
 	from, typed, asyncIterator, entries             bool
 	bigints, dates, casing, readsDates, oldDates    bool
+	radix, parseInt, narrow                         bool     // toString(2), parseInt, searches of Float32Array
 	powers, any                                     bool     // Math.pow, Promise.any
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
@@ -110,6 +111,7 @@ func needsOf(source string, global, held bool) needs {
 		bigints:       namesBigInts(source),
 		dates:         names("Date"),
 		any:           names("any") && names("Promise") && anyWord.MatchString(source),
+		radix:         radixCall.MatchString(source),
 		powers:        names("pow") && names("Math"),
 		oldDates:      names("getYear", "setYear", "toGMTString"),
 		casing:        names("toLocaleLower", "toLocaleUpper"),
@@ -119,6 +121,8 @@ func needsOf(source string, global, held bool) needs {
 		iterators: names("Iterator"),
 		helpers:   helpersIn(source, held),
 		weak:      names("WeakRef", "FinalizationRegistry") || names("WeakMap", "WeakSet") && names("Symbol"),
+		parseInt:  names("parseInt"),
+		narrow:    names("Float32Array") && names("ncludes", "ndexOf"),
 		collate:   names("localeCompare"),
 		buffers:   names(".transfer", ".detached", "resizable"),
 	}

@@ -30,7 +30,7 @@ func (m *meter) use(name string, at file.Idx, args ...ast.Expression) ast.Expres
 		LeftParenthesis: at, RightParenthesis: at, ArgumentList: args}
 }
 
-// binary changes a power or a shift in place.
+// binary changes a power or an operator on bits in place.
 func (m *meter) binary(e *ast.BinaryExpression) {
 	switch e.Operator {
 	case token.EXPONENT:
@@ -40,9 +40,12 @@ func (m *meter) binary(e *ast.BinaryExpression) {
 	case token.SHIFT_LEFT, token.SHIFT_RIGHT:
 		m.shift(e.Operator, &e.Right)
 	}
+	if bitwise(e.Operator) {
+		e.Left, e.Right = m.word(e.Left), m.word(e.Right)
+	}
 }
 
-// assignment does the same for an operator that assigns. A power whose target
+// assignment does the same for an operator that assigns. One whose target
 // would have to be evaluated twice is left to the engine.
 func (m *meter) assignment(e *ast.AssignExpression) {
 	switch e.Operator {
@@ -53,6 +56,12 @@ func (m *meter) assignment(e *ast.AssignExpression) {
 		}
 	case token.SHIFT_LEFT, token.SHIFT_RIGHT:
 		m.shift(e.Operator, &e.Right)
+	}
+	if bitwise(e.Operator) {
+		e.Right = m.word(e.Right)
+		if now := again(e.Left); now != nil && m.bound(now) >= tooLarge {
+			e.Operator, e.Right = token.ASSIGN, &ast.BinaryExpression{Operator: e.Operator, Left: m.word(now), Right: e.Right}
+		}
 	}
 }
 
@@ -123,6 +132,8 @@ func (s *session) operator(name string) func(goja.FunctionCall) goja.Value {
 	switch name {
 	case powerName:
 		return s.power
+	case wordName:
+		return s.wordOf
 	case shiftLeftName:
 		return func(call goja.FunctionCall) goja.Value { return s.shiftCount(call.Argument(0), 1) }
 	}

@@ -56,23 +56,47 @@ func replaceHelpers(printed string, body []ast.Statement) (string, bool) {
 	return text + printed[at:], any
 }
 
-// awaitReturns makes async generators await what they return.
-func awaitReturns(prog *ast.Program) {
+// mendGenerators makes async generators await what they return, and gives sync
+// ones back the plain yield* that esbuild takes from them as well.
+func mendGenerators(prog *ast.Program) {
+	async := map[*ast.FunctionLiteral]*ast.FunctionLiteral{} // with what returns them
+	super := superMender{async, map[*ast.FunctionLiteral]bool{}, map[ast.Expression]bool{}}
 	w := &walker{seen: map[string]bool{}}
 	w.visit = func(e ast.Expression) {
-		call, ok := e.(*ast.CallExpression)
-		if !ok || len(call.ArgumentList) != 3 {
-			return
-		}
-		id, ok := call.Callee.(*ast.Identifier)
-		fn, isFunc := call.ArgumentList[2].(*ast.FunctionLiteral)
-		if ok && isFunc && fn.Generator && id.Name.String() == "__asyncGenerator" {
-			returns(fn.Body)
+		super.expr(e, w.fn)
+		switch e := e.(type) {
+		case *ast.CallExpression:
+			if fn := generatorOf(e); fn != nil {
+				async[fn] = w.fn
+				returns(fn.Body)
+			}
+		case *ast.YieldExpression:
+			call, ok := e.Argument.(*ast.CallExpression)
+			if ok && e.Delegate && async[w.fn] == nil && calls(call, "__yieldStar") && len(call.ArgumentList) == 1 {
+				e.Argument = call.ArgumentList[0]
+			}
 		}
 	}
 	for _, s := range prog.Body {
 		w.statement(s)
 	}
+	super.finish()
+}
+
+// generatorOf gives the generator that a call turns into an async one, or nil.
+func generatorOf(call *ast.CallExpression) *ast.FunctionLiteral {
+	if len(call.ArgumentList) != 3 || !calls(call, "__asyncGenerator") {
+		return nil
+	}
+	if fn, ok := call.ArgumentList[2].(*ast.FunctionLiteral); ok && fn.Generator {
+		return fn
+	}
+	return nil
+}
+
+func calls(call *ast.CallExpression, name string) bool {
+	id, ok := call.Callee.(*ast.Identifier)
+	return ok && id.Name.String() == name
 }
 
 // returns rewrites the return statements of one function to

@@ -1,10 +1,12 @@
 // What stands in for async generators (ECMA-262 27.6) and their yield*. Each
 // helper becomes one line. The generator below yields an __await for what is
-// to be awaited; its third member, if true, is handed out as it is.
+// to be awaited; its third member, if true, is handed out as it is. With a fourth
+// argument the first helper makes references to members of super instead.
 var __await = function (value, kind, ready) {
   this.value = value; this.kind = kind; this.ready = ready;
 };
-var __asyncGenerator = (__this, __arguments, generator) => {
+var __asyncGenerator = (__this, __arguments, generator, reference) => {
+  if (reference) return (key) => ({ get value() { return __this(key); }, set value(v) { __arguments(key, v); }, call: (...list) => generator(key, ...list) });
   var queue = [], busy = false, state = 0;
   generator = generator.apply(__this, __arguments);
   var drain = async () => {

@@ -68,6 +68,7 @@ type walker struct {
 	java      bool
 	visit     func(ast.Expression) // when set, sees each expression
 	visitStmt func(ast.Statement)
+	fn        *ast.FunctionLiteral // the function around, arrows aside
 
 	depth, deepest int
 }

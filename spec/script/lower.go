@@ -71,10 +71,16 @@ var fieldWord = regexp.MustCompile(`(^|[^\w$.])(get|set|async)\s*[=;}]?\s*$`)
 // in the language and not read by the engine's parser.
 func explained(err error, text string) error {
 	var list parser.ErrorList
-	if !errors.As(err, &list) || len(list) == 0 || !strings.Contains(text, "class") {
+	if !errors.As(err, &list) || len(list) == 0 {
 		return err
 	}
 	e := list[0]
+	if strings.HasPrefix(e.Message, "Invalid destructuring binding target") && strings.Contains(text, "=>") {
+		e.Message += "; a parameter of an arrow function that is a list with defaults in it, and has a default itself, is not supported: take it apart in the body, or write function"
+	}
+	if !strings.Contains(text, "class") {
+		return err
+	}
 	lines := strings.Split(text, "\n")
 	if n := e.Position.Line - 1; strings.HasPrefix(e.Message, "Unexpected token") && n >= 0 && n < len(lines) &&
 		fieldWord.MatchString(lines[n][:min(max(e.Position.Column-1, 0), len(lines[n]))]) {
@@ -86,7 +92,7 @@ func explained(err error, text string) error {
 // Explain does the same for a message of the engine's compiler.
 func Explain(message string) string {
 	if strings.Contains(message, "'super' keyword unexpected here") {
-		return message + "; in the initialiser of a field it is not supported: set the field in the constructor, or a static one in a static block"
+		return message + "; in the initialiser of a field it is not supported: set the field in the constructor, or a static one in a static block; in an async generator it cannot be called with ?. or as a tag, or deleted"
 	}
 	return message
 }
@@ -153,7 +159,7 @@ func lower(name, text string) (*Tree, error) {
 			return nil, err
 		}
 		printed = own
-		awaitReturns(prog)
+		mendGenerators(prog)
 		checkSteps(prog)
 	}
 	prog.File.SetSourceMap(back)

@@ -124,7 +124,14 @@ func (r *refusal) stmt(s ast.Statement) {
 		r.inBlocks++
 	case *ast.WithStatement:
 		r.add(s.With, "with statements are not supported; name the object instead")
+	case *ast.IfStatement:
+		s.Test = keepTest(s.Test, s.Consequent, s.Alternate)
+	case *ast.WhileStatement:
+		s.Test = keepLoop(s.Test, s.Body)
+	case *ast.ForStatement:
+		s.Test = keepLoop(s.Test, s.Body)
 	case *ast.TryStatement:
+		nestTry(s)
 		if s.Catch != nil && s.Catch.Parameter != nil {
 			r.declare(s.Catch.Parameter)
 		}

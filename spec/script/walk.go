@@ -17,12 +17,18 @@ func (w *walker) node(n ast.Node) {
 		w.expr(n.Expression)
 	case *ast.FieldDefinition:
 		w.key(n.Key, n.Computed)
+		outer := w.fn
+		w.fn = nil // a function of its own, which has no literal
 		w.expr(n.Initializer)
+		w.fn = outer
 	case *ast.MethodDefinition:
 		w.key(n.Key, n.Computed)
 		w.function(n.Body)
 	case *ast.ClassStaticBlock:
+		outer := w.fn
+		w.fn = nil
 		w.statement(n.Block)
+		w.fn = outer
 	case *ast.ForLoopInitializerExpression:
 		w.expr(n.Expression)
 	case *ast.ForLoopInitializerVarDeclList:
@@ -227,8 +233,11 @@ func (w *walker) function(f *ast.FunctionLiteral) {
 	if w.visit != nil {
 		w.visit(f)
 	}
+	outer := w.fn
+	w.fn = f
 	w.params(f.ParameterList)
 	w.statement(f.Body)
+	w.fn = outer
 }
 
 func (w *walker) class(c *ast.ClassLiteral) {

@@ -1,0 +1,90 @@
+package script
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+)
+
+// An Assignment is a value that the code writes to a name, or adds to it.
+type Assignment struct {
+	Operator token.Token
+	Value    ast.Expression
+}
+
+// Assigned gives, for each name that fn declares as a variable and writes to by
+// simple assignments only, what it writes. Scopes are not told apart: a name
+// that is also a parameter, a part of a pattern or the like is left out.
+// Steps by one do not count.
+func Assigned(fn *ast.FunctionLiteral) map[string][]Assignment {
+	out, declared := map[string][]Assignment{}, map[string]bool{}
+	other := refusal{declared: map[string]bool{}}
+	write := func(target, value ast.Expression, op token.Token) {
+		if id, ok := target.(*ast.Identifier); ok {
+			out[id.Name.String()] = append(out[id.Name.String()], Assignment{op, value})
+		} else {
+			other.declare(target)
+		}
+	}
+	params := func(p *ast.ParameterList) {
+		if p == nil {
+			return
+		}
+		for _, b := range p.List {
+			other.declare(b.Target)
+		}
+		other.declare(p.Rest)
+	}
+	w := &walker{seen: map[string]bool{}}
+	w.visit = func(e ast.Expression) {
+		switch e := e.(type) {
+		case *ast.FunctionLiteral:
+			params(e.ParameterList)
+			other.declare(e.Name)
+		case *ast.ArrowFunctionLiteral:
+			params(e.ParameterList)
+		case *ast.ClassLiteral:
+			other.declare(e.Name)
+		case *ast.Binding:
+			if id, ok := e.Target.(*ast.Identifier); ok {
+				declared[id.Name.String()] = true
+				if e.Initializer == nil {
+					return
+				}
+			}
+			write(e.Target, e.Initializer, token.ASSIGN)
+		case *ast.AssignExpression:
+			write(e.Left, e.Right, e.Operator)
+		}
+	}
+	w.visitStmt = func(s ast.Statement) {
+		switch s := s.(type) {
+		case *ast.TryStatement:
+			if s.Catch != nil && s.Catch.Parameter != nil {
+				other.declare(s.Catch.Parameter)
+			}
+		case *ast.ForInStatement:
+			other.into(s.Into)
+		case *ast.ForOfStatement:
+			other.into(s.Into)
+		}
+	}
+	w.function(fn)
+	for name := range out {
+		if other.declared[name] || !declared[name] {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
+// into declares what a loop writes at each turn.
+func (r *refusal) into(in ast.ForInto) {
+	switch in := in.(type) {
+	case *ast.ForIntoVar:
+		r.declare(in.Binding)
+	case *ast.ForDeclaration:
+		r.declare(in.Target)
+	case *ast.ForIntoExpression:
+		r.declare(in.Expression)
+	}
+}
