@@ -169,17 +169,17 @@ func TestEveryFaultIsRecorded(t *testing.T) {
 		s := stage(t, dry, &approvaltest.Memory{}, nil)
 		play(s)
 		s.check(t, name+" without a fault")
-		for _, place := range dry.order {
+		for _, place := range dry.places() {
 			places[part(place)] = true
 			for _, how := range hows {
 				j := &injector{at: place, how: how}
 				s := stage(t, j, &approvaltest.Memory{}, nil)
 				play(s)
 				what := fmt.Sprintf("%s, %s at %s", name, how, place)
-				if !j.fired {
+				s.check(t, what)
+				if !j.reached() {
 					t.Errorf("%s: the place was not reached", what)
 				}
-				s.check(t, what)
 				runs++
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -243,6 +244,27 @@ func (j *injector) env(string) (string, bool) {
 		return "", false
 	}
 	return "a-value-of-the-environment", true
+}
+
+// places are those that were reached, in their order.
+func (j *injector) places() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.order)
+}
+
+// reached reports whether the fault happened. What is asked beside a call, for
+// the shadow policy, may come a little later than its answer.
+func (j *injector) reached() bool {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		j.mu.Lock()
+		fired := j.fired
+		j.mu.Unlock()
+		if fired {
+			return true
+		}
+	}
+	return false
 }
 
 // part is the name of a place without its number.
