@@ -5,6 +5,9 @@
 say 'attacks, twice'
 go test -count=2 -timeout 20m ./executor/attack || fail 'an attack did not end as it has to'
 
+say 'races in what takes long under their detector'
+go test -race -short -count=1 -timeout 20m ./executor/js ./executor/egress ./audit/query || fail 'a race'
+
 say '200,000 calls'
 go test -count=1 -timeout 30m ./executor/process -run TestSoak -v -soak 200000 2>&1 | tee "$SCRATCH/soak.txt"
 grep -q '^--- PASS: TestSoak' "$SCRATCH/soak.txt" || fail 'memory grows with the number of calls'
