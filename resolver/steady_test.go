@@ -83,6 +83,16 @@ import rego.v2
 own.who := input.principal.subject
 
 risk.signals contains {"id": "own", "level": "L5", "message": "m"} if { walk(data.toolwarrant.own, [["who"], "ann"]) }`,
+		"a field that is imported":  "package toolwarrant.risk\n\nimport rego.v2\n\nimport input.principal as who\n\nsignals contains _plain(\"destructive\") if who.subject == \"ann\"",
+		"an input that is imported": "package toolwarrant.risk\n\nimport rego.v2\n\nimport input as all\n\nsignals contains _plain(\"destructive\") if all.principal.subject == \"ann\"",
+		"in the head":               "signals contains {\"id\": \"own\", \"level\": {\"ann\": \"L5\"}[input.principal.subject], \"message\": \"m\"}",
+		"a variable in a head of another package": `package toolwarrant
+
+import rego.v2
+
+own[name].who := input.principal.subject if name := "x"
+
+risk.signals contains {"id": "own", "level": "L5", "message": "m"} if own.x.who == "ann"`,
 		"deep head":       "signals contains _plain(\"destructive\") if _deep.a.b == 1\n\n_deep.a.b := 1 if input.principal.subject == \"ann\"",
 		"object":          "signals contains _plain(\"destructive\") if _who.ann\n\n_who[name] := true if name := input.principal.subject",
 		"object, by name": "signals contains _plain(\"destructive\") if { some name, _ in _who; name == \"ann\" }\n\n_who[name] := true if name := input.principal.subject",
