@@ -133,11 +133,13 @@ func (v *verifier) soFar() Report {
 	return r
 }
 
-// accounted looks for the tombstone of the lines before s.
+// accounted looks for the tombstone of the lines before s. With a key it has to
+// be signed: a checkpoint over the record does not help, since whoever signs
+// checkpoints signs what the log says, also a record that somebody forged.
 func (v *verifier) accounted(s beginning) (*Removed, *Finding) {
 	f := &Finding{File: s.file, Line: s.line, Seq: &s.seq, Kind: KindSeq}
 	for _, t := range v.removals {
-		if !slices.ContainsFunc(t.Segments, func(x checkpoint.Segment) bool { return x.Last+1 == s.seq && x.Head == s.prev }) {
+		if !t.covers(s) {
 			continue
 		}
 		out := &Removed{Last: s.seq - 1, Seq: t.head.Seq, Time: t.head.Time}
@@ -145,11 +147,11 @@ func (v *verifier) accounted(s beginning) (*Removed, *Finding) {
 			return out, nil
 		}
 		var err error
-		if out.Signed, err = t.signedBy(v.key); err == nil && (out.Signed || v.signedTo >= t.head.Seq) {
+		if out.Signed, err = t.signedBy(v.key); err == nil && out.Signed {
 			return out, nil
 		}
 		f.Kind = KindRemoved
-		f.Message = fmt.Sprintf("records %d to %d were removed, and the record %d that says so is neither signed by %s nor covered by one of the checkpoints", s.from, s.seq-1, t.head.Seq, v.key.Name())
+		f.Message = fmt.Sprintf("records %d to %d were removed, and the record %d that says so is not signed by %s", s.from, s.seq-1, t.head.Seq, v.key.Name())
 		return out, f
 	}
 	switch {
@@ -163,6 +165,21 @@ func (v *verifier) accounted(s beginning) (*Removed, *Finding) {
 		f.Message = "the file begins in the middle of a chain: its first lines are elsewhere or were removed"
 	}
 	return nil, f
+}
+
+// covers reports whether the record tells of the lines that are missing before
+// s, up to the last one: of a log that begins there those that it names, since
+// records of earlier removals went with the files; inside of one all of them.
+func (t removal) covers(s beginning) bool {
+	at := slices.IndexFunc(t.Segments, func(x checkpoint.Segment) bool { return x.Last+1 == s.seq && x.Head == s.prev })
+	if at < 0 || s.from == 1 {
+		return at >= 0
+	}
+	first := t.Segments[at].First
+	for at--; at >= 0 && t.Segments[at].Last+1 == first; at-- {
+		first = t.Segments[at].First
+	}
+	return first <= s.from
 }
 
 // signedBy reports whether the key signed what the record says. A note that

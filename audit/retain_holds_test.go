@@ -159,7 +159,7 @@ func TestTombstones(t *testing.T) {
 		"signed by another":                  {signed, VerifyOptions{Key: other}, KindRemoved},
 		"unsigned":                           {unsigned, VerifyOptions{Key: public}, KindRemoved},
 		"unsigned, nobody asks":              {unsigned, VerifyOptions{}, ""},
-		"unsigned, under a checkpoint":       {unsigned, VerifyOptions{Key: public, Checkpoints: covering}, ""},
+		"unsigned, under a checkpoint":       {unsigned, VerifyOptions{Key: public, Checkpoints: covering}, KindRemoved},
 		"more is gone than is accounted for": {again, VerifyOptions{Key: public}, KindRemoved},
 	} {
 		r, err := Verify(ctx, []string{logPath(c.dir)}, c.o)
@@ -202,5 +202,74 @@ func TestRemovedWhileRead(t *testing.T) {
 	must(t, os.Remove(segmentPaths(t, dir)[3]))
 	if r := verify(t, logPath(dir)); len(r.Findings) != 1 || r.Findings[0].Kind != KindRemoved {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestForgedRemoval: who can write the files and has no key takes one away and
+// says so in a record that is not signed. The next checkpoint covers that record
+// and makes it no better.
+func TestForgedRemoval(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	key, public := testKey(t)
+	w := rotating(t, dir, Options{SignRemoval: func(r checkpoint.Removal) ([]byte, error) { return checkpoint.SignRemoval(r, key) }})
+	follow := w.Follow()
+	var signed []checkpoint.Checkpoint
+	sign := func() {
+		t.Helper()
+		c, err := follow.Next(ctx)
+		must(t, err)
+		signed = append(signed, c)
+	}
+	for i := range 4 {
+		closes(t, w, fmt.Sprint("a", i), fmt.Sprint("b", i))
+		turn(t, w)
+		sign()
+	}
+	holds := func(want bool) {
+		t.Helper()
+		r, err := Verify(ctx, []string{w.Path()}, VerifyOptions{Key: public, Checkpoints: signed})
+		must(t, err)
+		if r.OK != want || !want && r.Findings[0].Kind != KindRemoved {
+			t.Errorf("%+v", r)
+		}
+	}
+	holds(true)
+	set, err := expand(w.Path())
+	must(t, err)
+	o, err := set[2].origin(ctx)
+	must(t, err)
+	set.close()
+	p := o.opens.Previous
+	must(t, os.Remove(segmentPaths(t, dir)[1]))
+	holds(false)
+	must(t, w.Event(ctx, tombstone{Policies: []string{}, Segments: []checkpoint.Segment{
+		{File: p.File, First: p.First, Last: p.Last, Head: p.Head, Bytes: p.Bytes, Digest: "sha256:00"},
+	}}.event(), nil))
+	holds(false)
+	sign()
+	holds(false)
+}
+
+// TestRemovalInside: a record of a removal counts for a gap inside of a log when
+// it names all that is missing.
+func TestRemovalInside(t *testing.T) {
+	seg := func(first, last uint64, head string) checkpoint.Segment {
+		return checkpoint.Segment{First: first, Last: last, Head: head}
+	}
+	three := []checkpoint.Segment{seg(3, 5, "a"), seg(6, 9, "b"), seg(10, 12, "c")}
+	for _, c := range []struct {
+		from, seq uint64
+		prev      string
+		segments  []checkpoint.Segment
+		want      bool
+	}{
+		{3, 13, "c", three, true}, {4, 13, "c", three, true}, {2, 13, "c", three, false}, {6, 10, "b", three, true},
+		{3, 13, "c", three[2:], false}, {10, 13, "c", three[2:], true}, {3, 13, "c", []checkpoint.Segment{three[0], three[2]}, false},
+		{10, 13, "x", three, false}, {10, 14, "c", three, false}, {1, 13, "c", three, true}, {1, 13, "c", nil, false},
+	} {
+		if got := (removal{tombstone: tombstone{Segments: c.segments}}).covers(beginning{from: c.from, seq: c.seq, prev: c.prev}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }

@@ -133,7 +133,6 @@ type verifier struct {
 	tree    checkpoint.Tree
 	signed  []checkpoint.Checkpoint // those still to come, by size
 
-	signedTo uint64        // the last line that a checkpoint confirmed
 	key      note.Verifier // nil: no removal has to be signed
 	starts   []beginning   // where lines are missing before a file, or before the first line
 	removals []removal
@@ -243,9 +242,7 @@ func (v *verifier) compare(n int) {
 		whole := len(v.report.Findings) == 0 && v.tree.Size() == seq
 		if hashString(v.at.head) != c.Head || whole && v.tree.Root() != c.Root {
 			v.find(n, &v.at.seq, KindCheckpoint, "the line is not the one that the checkpoint of "+c.Time.Format(timeLayout)+" signed: this line, or one before it, was replaced")
-			continue
 		}
-		v.signedTo = v.at.seq
 	}
 }
 
