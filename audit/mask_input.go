@@ -44,7 +44,19 @@ func (k *masking) input(raw json.RawMessage, at string) json.RawMessage {
 		k.pointers = append(k.pointers[:before], pointer{base: at})
 		return nil
 	}
-	return capJSON(json.RawMessage(out))
+	if len(out) > maxValue+maxString {
+		k.pointers = append(k.pointers[:before], pointer{base: at})
+		return marker("truncated", len(out))
+	}
+	if len(out) <= maxString {
+		return json.RawMessage(out)
+	}
+	capped, err := capLeaves(out)
+	if err != nil {
+		k.err = err
+		return nil
+	}
+	return capped
 }
 
 func (k *masking) principalMember(name string, v jsontext.Value, at string) (jsontext.Value, error) {
@@ -76,10 +88,17 @@ func (k *masking) principalMember(name string, v jsontext.Value, at string) (jso
 func (k *masking) callMember(name string, v jsontext.Value, at string) (jsontext.Value, error) {
 	switch name {
 	case "args":
-		if masked := k.value(json.RawMessage(v), at+"/args"); masked != nil {
-			return jsontext.Value(masked), nil
+		masked := k.value(json.RawMessage(v), at+"/args")
+		if masked == nil {
+			return jsontext.Value("null"), nil
 		}
-		return jsontext.Value("null"), nil
+		// Cut by itself, so that the rest still says what was decided about: a
+		// decision whose rules read no argument can be made again.
+		bounded := capJSON(masked)
+		if len(masked) > maxValue {
+			k.pointers = append(k.pointers, pointer{base: at + "/args"})
+		}
+		return jsontext.Value(bounded), nil
 	case "origin":
 		return v, kinds(v, `"`)
 	}

@@ -183,6 +183,24 @@ func TestMaskingFails(t *testing.T) {
 	}
 }
 
+// TestLongArgumentsInTheInput: what is too long is cut, and what a decision
+// without arguments needs stays.
+func TestLongArgumentsInTheInput(t *testing.T) {
+	c := sampleCall("call-1")
+	c.Decision.Input = json.RawMessage(`{"principal":{"subject":"ann"},"call":{"origin":"cli-run","args":{"a":"` + strings.Repeat("x", maxValue) + `"}},"now":"2026-01-02T03:04:05Z","approvals":[]}`)
+	got := prepare(c, swap{"none"}).Decision
+	want := `{"principal":{"subject":"ann"},"call":{"origin":"cli-run","args":{"truncated":true,"bytes":262152}},"now":"2026-01-02T03:04:05Z","approvals":[]}`
+	if string(got.Input) != want || !slices.Equal(got.MaskedPointers, []string{"/decision/input/call/args"}) {
+		t.Errorf("%.300s, %v", got.Input, got.MaskedPointers)
+	}
+
+	c.Decision.Input = json.RawMessage(`{"principal":{"groups":["` + strings.Repeat("g", 2*maxValue) + `"]}}`)
+	got = prepare(c, swap{"none"}).Decision
+	if string(got.Input) != `{"truncated":true,"bytes":524317}` || !slices.Equal(got.MaskedPointers, []string{"/decision/input"}) {
+		t.Errorf("%.300s, %v", got.Input, got.MaskedPointers)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	long := strings.Repeat("ä", maxString) // twice the limit in bytes
 	huge := strings.Repeat("x", maxValue)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolwarrant/toolwarrant/impact"
 )
 
 var everyTransport = flag.Bool("every-transport", false, "end calls in every way over every transport, not over one of each kind")
@@ -408,7 +410,29 @@ func TestEveryExitOfAnInstallation(t *testing.T) {
 				t.Errorf("%d close records of %d calls", total, len(all))
 			}
 			verifyWhole(t, h.dir)
+			repeats(t, h.dir, len(slices.DeleteFunc(all, func(e ended) bool { return e.name != "too large for a human" })))
 			t.Logf("%d ways to end", len(all))
 		})
+	}
+}
+
+// repeats checks that the log alone gives every decision again. What it
+// cannot hold are arguments that are too long for it, and a rule of the
+// policy here reads them.
+func repeats(t *testing.T, home string, cut int) {
+	t.Helper()
+	out, errs, status := toolwarrant(t, home, "policy", "replay", auditFile(home), "--policy", "recorded", "--fail-on", "any", "--format", "json")
+	var report impact.ReplayReport
+	if err := json.Unmarshal([]byte(out), &report); err != nil || status != 0 {
+		t.Fatalf("policy replay: status %d, %v\n%s%s", status, err, out, errs)
+	}
+	s := report.Summary
+	if s.Same == 0 || s.Unrepeatable != cut || s.Same+s.Undecided+cut != s.Calls {
+		t.Errorf("policy replay: %+v, gaps %+v", s, report.Gaps)
+	}
+	for _, g := range report.Gaps {
+		if g.Reason != "masked" || g.Pointer != "/decision/input/call/args" {
+			t.Errorf("policy replay: %+v", g)
+		}
 	}
 }
