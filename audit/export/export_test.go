@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,6 +116,44 @@ func TestOCSF(t *testing.T) {
 		if e["api"].(map[string]any)["operation"] == "" {
 			t.Error(e["api"])
 		}
+	}
+}
+
+// TestOCSFEvents maps an act of somebody, a refusal, and one of nobody.
+func TestOCSFEvents(t *testing.T) {
+	var b bytes.Buffer
+	write := OCSFEvents(&b, "1.2.3")
+	one := audit.Record{Time: "2026-11-28T10:00:00.000000Z", Schema: audit.Schema, Seq: 7, Writer: "w1", Sum: "sha256:ab", Kind: ptr("publish"), Detail: json.RawMessage(`{"tool":"x"}`)}
+	one.Principal = &audit.Principal{Subject: "ann", Groups: []string{"ops"}}
+	refused, own := one, one
+	refused.Kind, own.Kind, own.Principal, own.Detail = ptr("policy.refuse"), ptr("torn"), nil, nil
+	for _, r := range []audit.Record{one, refused, own} {
+		must(t, write(r))
+	}
+	var got []string
+	for line := range bytes.Lines(b.Bytes()) {
+		var e struct {
+			Time     int64 `json:"time"`
+			Type     int   `json:"type_uid"`
+			Status   int   `json:"status_id"`
+			Action   int   `json:"action_id"`
+			API      struct{ Operation string }
+			Actor    struct{ User struct{ Name string } }
+			Metadata struct {
+				UID      *string
+				Original string `json:"original_event_uid"`
+			}
+			Unmapped struct{ Detail json.RawMessage }
+		}
+		must(t, json.Unmarshal(line, &e))
+		got = append(got, fmt.Sprintln(e.Time, e.Type, e.Status, e.Action, e.API.Operation, e.Actor.User.Name, e.Metadata.UID, e.Metadata.Original, string(e.Unmapped.Detail)))
+	}
+	if d := cmp.Diff([]string{
+		`1795860000000 600399 1 1 publish ann <nil> sha256:ab {"tool":"x"}`+"\n",
+		`1795860000000 600399 2 2 policy.refuse ann <nil> sha256:ab {"tool":"x"}`+"\n",
+		`1795860000000 600399 1 1 torn toolwarrant <nil> sha256:ab null`+"\n",
+	}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 

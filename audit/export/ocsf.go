@@ -2,7 +2,6 @@ package export
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -29,25 +28,42 @@ func (o *ocsfWriter) Close() error                       { return nil }
 
 type object = map[string]any
 
-// event maps a close. What the schema has no place for is in unmapped, under
-// the names of the record.
-func (o *ocsfWriter) event(r *audit.Record) object {
+// frame is what all events have.
+func (o *ocsfWriter) frame(activity string) object {
+	return object{
+		"category_uid": ocsfApplication, "category_name": "Application Activity",
+		"class_uid": ocsfAPIActivity, "class_name": "API Activity",
+		"activity_id": ocsfOther, "activity_name": activity,
+		"type_uid": ocsfAPIActivity*100 + ocsfOther, "type_name": "API Activity: Other",
+	}
+}
+
+// metadata says which record an event is of.
+func (o *ocsfWriter) metadata(r *audit.Record, profiles []string) object {
 	product := object{"name": "toolwarrant", "vendor_name": "toolwarrant"}
 	if o.version != "" {
 		product["version"] = o.version
 	}
+	m := object{
+		"version": OCSFVersion, "product": product, "profiles": profiles, "log_name": "audit", "log_version": r.Schema,
+		"original_event_uid": r.Sum, "original_time": r.Time, "sequence": r.Seq,
+	}
+	if r.CallID != "" {
+		m["uid"] = r.CallID
+	}
+	if r.RelatedCallID != nil {
+		m["correlation_uid"] = *r.RelatedCallID
+	}
+	return m
+}
+
+// event maps a close. What the schema has no place for is in unmapped, under
+// the names of the record.
+func (o *ocsfWriter) event(r *audit.Record) object {
 	profiles := []string{"security_control"}
-	e := object{
-		"category_uid": ocsfApplication, "category_name": "Application Activity",
-		"class_uid": ocsfAPIActivity, "class_name": "API Activity",
-		"activity_id": ocsfOther, "activity_name": "Call",
-		"type_uid": ocsfAPIActivity*100 + ocsfOther, "type_name": "API Activity: Other",
-		"message": ended(r), "actor": actor(r), "api": api(r), "src_endpoint": source(r), "unmapped": unmapped(r),
-	}
-	var at int64
-	if t, err := time.Parse(time.RFC3339Nano, r.Time); err == nil {
-		at = t.UnixMilli()
-	}
+	e := o.frame("Call")
+	e["message"], e["actor"], e["api"], e["src_endpoint"], e["unmapped"] = ended(r), actor(r), api(r), source(r), unmapped(r)
+	at := milliseconds(r.Time)
 	e["time"] = at
 	if d := r.Duration; d != nil {
 		e["duration"], e["start_time"], e["end_time"] = int64(d.Total), at-int64(d.Total), at
@@ -75,14 +91,7 @@ func (o *ocsfWriter) event(r *audit.Record) object {
 	if list := resources(r); len(list) > 0 {
 		e["resources"] = list
 	}
-	meta := object{
-		"version": OCSFVersion, "product": product, "profiles": profiles, "log_name": "audit", "log_version": r.Schema,
-		"uid": r.CallID, "original_event_uid": r.Sum, "original_time": r.Time, "sequence": r.Seq,
-	}
-	if r.RelatedCallID != nil {
-		meta["correlation_uid"] = *r.RelatedCallID
-	}
-	e["metadata"] = meta
+	e["metadata"] = o.metadata(r, profiles)
 	return e
 }
 

@@ -15,6 +15,7 @@ func (a *app) auditCmd() *cobra.Command {
   toolwarrant audit query --since 24h --outcome DENIED
   toolwarrant audit why CALL-ID
   toolwarrant audit tail -f
+  toolwarrant audit events --kind 'policy.*'
   toolwarrant audit export --format ocsf --since 24h
   toolwarrant audit keygen acme.example/audit -o audit.key
   toolwarrant audit checkpoint audit.ndjson --sign audit.key -o checkpoints.txt
@@ -25,7 +26,7 @@ func (a *app) auditCmd() *cobra.Command {
 		RunE: needsVerb,
 	}
 	c.AddCommand(a.auditVerifyCmd(), a.auditKeygenCmd(), a.auditCheckpointCmd(), a.auditProveCmd(), a.auditVerifyProofCmd(),
-		a.auditQueryCmd(), a.auditWhyCmd(), a.auditTailCmd(), a.auditStatsCmd(), a.auditExportCmd(), a.auditIndexCmd())
+		a.auditQueryCmd(), a.auditWhyCmd(), a.auditTailCmd(), a.auditEventsCmd(), a.auditStatsCmd(), a.auditExportCmd(), a.auditIndexCmd())
 	return c
 }
 

@@ -63,19 +63,27 @@ func (a *app) options(f *filterFlags) query.Options {
 
 // filter gives the filter of the flags.
 func (f *filterFlags) filter(now time.Time) (query.Filter, error) {
+	if err := span(f.since, f.until, now, &f.Since, &f.Until); err != nil {
+		return query.Filter{}, err
+	}
+	return f.Filter, f.Check()
+}
+
+// span reads --since and --until.
+func span(since, until string, now time.Time, from, to *time.Time) error {
 	for _, t := range []struct {
 		flag, text string
 		at         *time.Time
-	}{{"since", f.since, &f.Since}, {"until", f.until, &f.Until}} {
+	}{{"since", since, from}, {"until", until, to}} {
 		if t.text == "" {
 			continue
 		}
 		var err error
 		if *t.at, err = moment(t.text, now); err != nil {
-			return query.Filter{}, fault.New(fault.Usage, t.flag, "--%s %q is no time; write 2026-11-28T10:00:00Z, 2026-11-28, or how long ago, such as 24h", t.flag, t.text)
+			return fault.New(fault.Usage, t.flag, "--%s %q is no time; write 2026-11-28T10:00:00Z, 2026-11-28, or how long ago, such as 24h", t.flag, t.text)
 		}
 	}
-	return f.Filter, f.Check()
+	return nil
 }
 
 // asked is what a verb of audit looks for, and where.
