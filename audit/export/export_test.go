@@ -149,9 +149,9 @@ func TestOCSFEvents(t *testing.T) {
 		got = append(got, fmt.Sprintln(e.Time, e.Type, e.Status, e.Action, e.API.Operation, e.Actor.User.Name, e.Metadata.UID, e.Metadata.Original, string(e.Unmapped.Detail)))
 	}
 	if d := cmp.Diff([]string{
-		`1795860000000 600399 1 1 publish ann <nil> sha256:ab {"tool":"x"}`+"\n",
-		`1795860000000 600399 2 2 policy.refuse ann <nil> sha256:ab {"tool":"x"}`+"\n",
-		`1795860000000 600399 1 1 torn toolwarrant <nil> sha256:ab null`+"\n",
+		`1795860000000 600399 1 1 publish ann <nil> sha256:ab {"tool":"x"}` + "\n",
+		`1795860000000 600399 2 2 policy.refuse ann <nil> sha256:ab {"tool":"x"}` + "\n",
+		`1795860000000 600399 1 1 torn toolwarrant <nil> sha256:ab null` + "\n",
 	}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
