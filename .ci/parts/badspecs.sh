@@ -34,6 +34,7 @@ while IFS=: read -r file _ line; do
 	case $pkg/$name in
 	./spec/FuzzParse | ./config/FuzzLoad) long=30s ;;
 	esac
+	long=${FUZZTIME-$long} # FUZZTIME=5m .ci/full badspecs
 	fuzz "$pkg" "$name" "$long"
 	targets=$((targets + 1))
 done < <(grep -rn --include='*_test.go' '^func Fuzz' . | sort)

@@ -1,8 +1,10 @@
 package attack
 
 import (
+	"flag"
 	"slices"
 	"testing"
+	"time"
 )
 
 // attacks is the whole table.
@@ -11,6 +13,8 @@ func attacks() []attack {
 		escapeAttacks, resultAttacks, errorAttacks, consoleAttacks, networkAttacks, fileAttacks, parserAttacks, classAttacks)
 }
 
+var ratios = flag.Bool("ratios", false, "hold the call after each attack of TestAttacks to 100 ms")
+
 // TestAttacks runs the table.
 func TestAttacks(t *testing.T) {
 	goroutines, files, _ := held()
@@ -18,6 +22,7 @@ func TestAttacks(t *testing.T) {
 		g := newRig(t)
 		t.Cleanup(func() { _ = g.Close() })
 		ran := 0
+		var longest time.Duration
 		for _, a := range attacks() {
 			t.Run(a.class+"/"+a.name, func(t *testing.T) {
 				if a.process && inProcess(g) {
@@ -31,13 +36,19 @@ func TestAttacks(t *testing.T) {
 						t.Logf("%.300s", rep.Failure.Message)
 					}
 				}
+				began := time.Now()
 				rep, _ = g.run(t, g.call(`return [1 + 1, typeof evil, [].join(), Object.keys({}).length, fetch(BASE + "/ok").text(), safety.fs.exists("a.txt")]`, nil))
 				if got := outcome(rep); got != `= [2,"undefined","",0,"ok",true]` {
 					t.Errorf("the next call: %.300s", got)
 				}
+				took := time.Since(began)
+				longest = max(longest, took)
+				if *ratios && took > 100*time.Millisecond {
+					t.Errorf("the next call was served after %v", took)
+				}
 			})
 		}
-		t.Logf("%d of %d attacks ran, isolation %s", ran, len(attacks()), g.Isolation().Mode)
+		t.Logf("%d of %d attacks ran, isolation %s; the next call was served after %v at most", ran, len(attacks()), g.Isolation().Mode, longest)
 	})
 	settled(t, goroutines, files)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ import (
 
 var (
 	soak   = flag.Int("soak", 0, "calls of TestSoak, 0 = skip it")
-	ratios = flag.Bool("ratios", false, "measure in TestWorkerRatios")
+	ratios = flag.Bool("ratios", false, "measure in TestWorkerRatios, which needs a machine that does nothing else")
 )
 
 // cpuBound is a program that computes for some 20 ms.
@@ -35,8 +36,7 @@ func BenchmarkTiny(b *testing.B) {
 	}
 }
 
-// TestWorkerRatios prints what a worker costs and gives: it asserts only what
-// holds on a machine that does other work as well.
+// TestWorkerRatios holds what a worker costs and gives to its limits.
 func TestWorkerRatios(t *testing.T) {
 	if !*ratios {
 		t.Skip("run with -ratios")
@@ -52,6 +52,9 @@ func TestWorkerRatios(t *testing.T) {
 		for range 200 {
 			b = append(b, took(func() { outcome(t, workers, tiny) }))
 		}
+	}
+	if d := quantile(b, 0.5) - quantile(a, 0.5); d > 100*time.Microsecond {
+		t.Errorf("a tiny call takes %v longer through a worker", d)
 	}
 	t.Logf("tiny call: in-process p50 %v p99 %v, worker p50 %v p99 %v, difference of p50 %v",
 		quantile(a, 0.5), quantile(a, 0.99), quantile(b, 0.5), quantile(b, 0.99), quantile(b, 0.5)-quantile(a, 0.5))
@@ -73,6 +76,9 @@ func TestWorkerRatios(t *testing.T) {
 	}
 	one, two := run(1), run(2)
 	t.Logf("100 CPU-bound calls of 4 callers: one worker %v, two workers %v, x%.2f", one, two, float64(one)/float64(two))
+	if runtime.NumCPU() > 1 && float64(one)/float64(two) < 1.6 {
+		t.Errorf("two workers do x%.2f of one", float64(one)/float64(two))
+	}
 
 	stuck := call(`return /^(?=a)(?:(a+)+)+$/.test("a".repeat(40) + "b")`)
 	stuck.Limits.TimeoutMillis = 200
@@ -87,6 +93,12 @@ func TestWorkerRatios(t *testing.T) {
 	}
 	t.Logf("a first worker is ready after %v (median), %v at most", quantile(ready, 0.5), slices.Max(ready))
 	t.Logf("runaway: ended %v after its deadline at most; the next call took %v at most", slices.Max(over), slices.Max(next))
+	if m := quantile(ready, 0.5); m > 50*time.Millisecond {
+		t.Errorf("a worker is ready after %v", m)
+	}
+	if m := slices.Max(next); m > 100*time.Millisecond {
+		t.Errorf("the call after a runaway was served after %v", m)
+	}
 	if m := slices.Max(over); m > 300*time.Millisecond {
 		t.Errorf("a runaway went on for %v", m)
 	}
@@ -111,7 +123,7 @@ func TestSoak(t *testing.T) {
 	}
 	r := open(t, process.Options{})
 	programs := []string{"return 1 + 1", "const a = []; for (let i = 0; i < 200; i++) a.push({i}); return a.length", "throw new Error('x')", "return safety.fs.list()"}
-	parent, all := resident(t, os.Getpid()), int64(0)
+	var first, last [2]int64 // the parent, its largest worker
 	for i := range *soak {
 		c := call(programs[i%len(programs)])
 		c.Args = json.RawMessage(`{"n":` + strconv.Itoa(i) + `}`)
@@ -120,25 +132,60 @@ func TestSoak(t *testing.T) {
 		}
 		if (i+1)%(*soak/10) == 0 {
 			runtime.GC()
-			now := resident(t, os.Getpid())
+			last = [2]int64{resident(t, os.Getpid()), largestChild(t)}
 			if i+1 == *soak/5 {
-				parent = now
+				first = last
 			}
-			all = now
-			t.Logf("%d calls: parent %d MiB, goroutines %d", i+1, now>>20, runtime.NumGoroutine())
+			t.Logf("%d calls: parent %d MiB, largest worker %d MiB, goroutines %d", i+1, last[0]>>20, last[1]>>20, runtime.NumGoroutine())
 		}
 	}
-	if grown := all - parent; grown > 16<<20 {
-		t.Errorf("the parent grew by %d MiB after the first fifth", grown>>20)
+	for i, who := range []string{"the parent", "a worker"} {
+		if grown := last[i] - first[i]; grown > 16<<20 {
+			t.Errorf("%s grew by %d MiB after the first fifth", who, grown>>20)
+		}
 	}
+}
+
+// largestChild is what the largest process that this one started holds.
+func largestChild(t *testing.T) (most int64) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range all {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended
+		}
+		_, rest, _ := strings.Cut(string(b), ") ")
+		if f := strings.Fields(rest); len(f) > 1 && f[1] == strconv.Itoa(os.Getpid()) {
+			if n, err := held(filepath.Dir(file)); err == nil {
+				most = max(most, n)
+			}
+		}
+	}
+	if most == 0 {
+		t.Fatal("no worker is seen")
+	}
+	return most
 }
 
 func resident(t *testing.T, pid int) int64 {
 	t.Helper()
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	n, err := held("/proc/" + strconv.Itoa(pid))
 	if err != nil {
 		t.Skip("no /proc")
 	}
-	pages, _ := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
-	return pages * int64(os.Getpagesize())
+	return n
+}
+
+// held is the resident memory of a process by its folder in /proc, in bytes.
+func held(proc string) (int64, error) {
+	b, err := os.ReadFile(filepath.Join(proc, "statm"))
+	if err != nil {
+		return 0, err
+	}
+	pages, err := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
+	return pages * int64(os.Getpagesize()), err
 }
