@@ -174,7 +174,7 @@ func (r *reader) effective(t *ast.Term) decision.EffectivePolicy {
 func (r *reader) violations(t *ast.Term) []violation {
 	var out []violation
 	r.each(t, "violations", func(v *ast.Term) {
-		out = append(out, violation{r.str(v, "id"), r.str(v, "message"), r.str(v, "pointer"), r.opt(v, "value")})
+		out = append(out, violation{ID: r.str(v, "id"), Message: r.str(v, "message"), Pointer: r.str(v, "pointer"), Value: r.opt(v, "value")})
 	})
 	return out
 }

@@ -120,7 +120,7 @@ func TestExplainARejection(t *testing.T) {
 		ways   []string
 	}{
 		{"both overrides", map[string]any{"x-toolwarrant-profile": "offline", "sandboxOverrides": map[string]any{"networkMode": "strict", "fileRead": true, "addDenyClasses": []string{"com.a.A"}}},
-			[]string{`network.mode: "blocked" takes blocked`, "fileRead: false takes false", "fileWrite: false takes false"},
+			[]string{`network.mode: "blocked" takes blocked`, "fileRead: false takes false", "fileWrite: false takes false", `riskLevel: <="L2" takes L0 L1 L2`},
 			[]string{"L0 true DISABLED hitl-default: -fileRead -networkMode"}},
 		{"one entry", map[string]any{"tags": []string{"low"}, "sandboxOverrides": map[string]any{"networkMode": "allowlist", "hostsAllow": []string{"*", "a.example"}}},
 			[]string{`riskLevel: <="L3" takes L0 L1 L2 L3`}, []string{"L3 true REQUIRED hitl-default: -hostsAllow/0"}},

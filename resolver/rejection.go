@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +11,9 @@ import (
 )
 
 // Rejection says that the layers forbid a document. It unwraps to the first
-// of its faults; All has every one, sorted by pointer. Each is of code
-// RESOLVER_REJECT and points into the document. Resolve alone says Hidden.
+// of its faults; All has every one, sorted by pointer, and last a level that is
+// too high, unless the member that raised it is refused for itself. Each is of
+// code RESOLVER_REJECT and points into the document. Resolve alone says Hidden.
 type Rejection struct {
 	All []*fault.Error
 
@@ -29,22 +31,31 @@ func (r *Rejection) Unwrap() error { return r.All[0] }
 // violation is what a rule of package toolwarrant.effective refuses.
 type violation struct {
 	ID, Message, Pointer, Value string
+
+	derived bool // from what other members ask for
 }
 
 // rejection turns violations into faults. It has no positions yet: the same
 // content may stand in several files.
 func rejection(violations []violation) *Rejection {
+	said := map[string]bool{}
+	for _, v := range violations {
+		said[v.Pointer] = said[v.Pointer] || !v.derived
+	}
+	violations = slices.DeleteFunc(violations, func(v violation) bool { return v.derived && said[v.Pointer] })
+	slices.SortStableFunc(violations, func(a, b violation) int {
+		switch {
+		case a.derived != b.derived && a.derived:
+			return 1
+		case a.derived != b.derived:
+			return -1
+		}
+		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.ID+a.Message, b.ID+b.Message))
+	})
 	r := &Rejection{}
 	for _, v := range violations {
-		f := reject(v.ID, v.Pointer, "%s", v.Message)
-		r.All = append(r.All, f)
+		r.All = append(r.All, reject(v.ID, v.Pointer, "%s", v.Message))
 	}
-	slices.SortStableFunc(r.All, func(a, b *fault.Error) int {
-		if c := strings.Compare(a.Pointer, b.Pointer); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Reason+a.Message, b.Reason+b.Message)
-	})
 	return r
 }
 

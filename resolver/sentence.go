@@ -31,7 +31,7 @@ func (l *layers) sentence(b breach, chain []*layer, s *spec.Spec, why func(breac
 	switch b.path {
 	case levelField:
 		because := why(b)
-		v.Pointer, who = because.pointer, "the tool is"
+		v.Pointer, who, v.derived = because.pointer, "the tool is", true
 		if because.signals != "" {
 			got += " (" + because.signals + ")"
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -145,16 +146,9 @@ func (w *ways) unasked(ctx context.Context, take []drop) []Way {
 
 // accepted looks for what has to go before the layers take a document.
 func (w *ways) accepted(ctx context.Context, rejected *Rejection) []Way {
-	var take []drop
-	for _, f := range rejected.All {
-		d := w.cure(f.Pointer)
-		if d == nil {
-			take = nil
-			break
-		}
-		take = append(take, *d)
-	}
-	for _, try := range [][]drop{distinct(take), {everything}} {
+	// What several members did together goes with each of them: first without.
+	alone := slices.DeleteFunc(slices.Clone(rejected.All), func(f *fault.Error) bool { return f.Pointer == everything.pointer })
+	for _, try := range [][]drop{w.cures(alone), w.cures(rejected.All), {everything}} {
 		if len(try) == 0 {
 			continue
 		}
@@ -163,6 +157,19 @@ func (w *ways) accepted(ctx context.Context, rejected *Rejection) []Way {
 		}
 	}
 	return []Way{}
+}
+
+// cures are the drops of what faults point at, or none.
+func (w *ways) cures(faults []*fault.Error) []drop {
+	var take []drop
+	for _, f := range faults {
+		d := w.cure(f.Pointer)
+		if d == nil {
+			return nil
+		}
+		take = append(take, *d)
+	}
+	return distinct(take)
 }
 
 // cure is the drop of what a rejection points at.
