@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	ratios    = flag.Bool("ratios", false, "measure ratios and growth")
+	ratios    = flag.Bool("ratios", false, "measure ratios and growth, and fail beyond the limits")
 	decisions = flag.Int("decisions", 100_000, "decisions of TestHeapIsFlat, with -ratios")
 )
 
@@ -51,8 +51,18 @@ func costs(n int, fs ...func()) []time.Duration {
 	return out
 }
 
-// TestRatios prints what a decision costs beside the bare evaluation of the
-// same query, and how it grows with classes and profiles.
+// within prints a ratio and holds it to its limit.
+func within(t *testing.T, limit float64, a, b time.Duration, format string, args ...any) {
+	t.Helper()
+	ratio := float64(a) / float64(b)
+	t.Logf("ratio %s: %.2f (limit %.2f; %v, %v)", fmt.Sprintf(format, args...), ratio, limit, a, b)
+	if ratio > limit {
+		t.Errorf("%s costs %.2f times as much, not %.2f", fmt.Sprintf(format, args...), ratio, limit)
+	}
+}
+
+// TestRatios holds what a decision costs beside the bare evaluation of the
+// same query, and how it grows with classes and profiles, to its limits.
 func TestRatios(t *testing.T) {
 	if !*ratios {
 		t.Skip("go test ./resolver -run TestRatios -v -ratios")
@@ -82,7 +92,8 @@ func TestRatios(t *testing.T) {
 			// On an evaluator, as Resolve: a grown stack is half of the cost.
 			_ = e.evaluators.do(ctx, func() { _, _ = e.program.decision.Eval(ctx, rego.EvalParsedInput(input)) })
 		}, func() { _, _ = e.makePlan(ctx, req.Tool, key) })
-		t.Logf("ratio resolve %s over bare evaluation: %.2f (%v, %v); a first sight costs %v more", level, float64(got[0])/float64(got[1]), got[0], got[1], got[2])
+		within(t, 1.15, got[0], got[1], "resolve %s over bare evaluation", level)
+		t.Logf("a first sight of %s costs %v more", level, got[2])
 	}
 
 	req := request(doc(t, overrides(benchTools()["L3"])))
@@ -90,12 +101,16 @@ func TestRatios(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("%q", fmt.Sprintf("com.example.deny.C%d", i))
 	}
-	wide := newResolver(t, Options{Policy: policyFolder(t, map[string]string{
-		"cue/profiles/wide.cue": "package toolwarrant\n\nprofiles: wide: {description: \"test\", denyClasses: [" + strings.Join(many, ", ") + "]}\n",
-		"cue/bindings.cue":      "package toolwarrant\n\nbindings: [{profile: \"wide\", name: \"probe\"}]\n",
-	})})
-	got := costs(100, resolve(r, req), resolve(wide, req))
-	t.Logf("ratio 1,000 more classes: %.2f (%v, %v)", float64(got[1])/float64(got[0]), got[0], got[1])
+	folder := policyFolder(t, nil)
+	baseline := read(t, folder, "cue/baseline.cue")
+	const denies = "denyClasses: [\n"
+	if strings.Count(baseline, denies) != 1 {
+		t.Fatal("the baseline has no denyClasses of its own")
+	}
+	change(t, folder, map[string]string{"cue/baseline.cue": strings.Replace(baseline, denies, denies+strings.Join(many, ",\n")+",\n", 1)})
+	wide := newResolver(t, Options{Policy: folder})
+	got := costs(100, resolve(wide, req), resolve(r, req))
+	within(t, 2.5, got[0], got[1], "1,000 more classes of the baseline over its %d", 17)
 
 	chain := func(n int) *Resolver {
 		var b strings.Builder
@@ -113,8 +128,8 @@ func TestRatios(t *testing.T) {
 			"cue/bindings.cue":       fmt.Sprintf("package toolwarrant\n\nbindings: [{profile: \"p%d\", name: \"probe\"}]\n", n),
 		})})
 	}
-	got = costs(200, resolve(chain(1), req), resolve(chain(8), req))
-	t.Logf("ratio 8 profiles over 1: %.2f (%v, %v)", float64(got[1])/float64(got[0]), got[0], got[1])
+	got = costs(200, resolve(chain(8), req), resolve(chain(1), req))
+	within(t, 1.15, got[0], got[1], "8 profiles over 1")
 }
 
 // TestHeapIsFlat decides about ever new documents and looks at the heap once
@@ -149,8 +164,9 @@ func TestHeapIsFlat(t *testing.T) {
 	}
 }
 
-// TestNaiveRatio prints what the policy costs beside the plainly written one of
-// bench/naive, which decides the same.
+// TestNaiveRatio holds what the policy costs, as the resolver asks it, to a
+// part of what the plainly written one of bench/naive does, which decides the
+// same. What the rules cost that have nothing to remember is printed beside it.
 func TestNaiveRatio(t *testing.T) {
 	if !*ratios {
 		t.Skip("go test ./resolver -run TestNaiveRatio -v -ratios")
@@ -192,8 +208,8 @@ func TestNaiveRatio(t *testing.T) {
 			}
 		}
 		got := costs(1, each(e.program.decision, true), each(plain, false), each(e.program.decision, false))
-		t.Logf("ratio shipped over naive, %s: %.2f for a tool that was decided about before, %.2f for the first time",
-			name, float64(got[0])/float64(got[1]), float64(got[2])/float64(got[1]))
+		within(t, 0.45, got[0], got[1], "shipped over naive, %s", name)
+		t.Logf("%.2f for a tool that was never decided about", float64(got[2])/float64(got[1]))
 	}
 }
 

@@ -29,7 +29,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
-var ratios = flag.Bool("ratios", false, "measure what a list costs beside its bytes")
+var ratios = flag.Bool("ratios", false, "measure what a list costs beside its bytes, and fail beyond the limits")
 
 const (
 	ratioTools   = 10_000
@@ -332,5 +332,11 @@ func listRatio(t *testing.T, r ratioServer, apart bool) {
 	_, rss := r.cpu()
 	t.Logf("%d tools in %d pages of %.2f MiB together: first list %v, of the next caller %v, of %d more %v each",
 		ratioTools, pages, float64(bytes)/(1<<20), one, next, ratioCallers-2, others/(ratioCallers-2))
+	if one > 1500*time.Millisecond {
+		t.Errorf("the first list costs %v of CPU", one)
+	}
+	if ratio := float64(a) / float64(c); ratio > 3 {
+		t.Errorf("a repeated list costs %.2f times its cached bytes", ratio)
+	}
 	t.Logf("ratio of a repeated list over its cached bytes: %.2f (%v, %v); memory at its highest %d MiB", float64(a)/float64(c), a, c, rss>>10)
 }

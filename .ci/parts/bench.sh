@@ -7,7 +7,15 @@ grep -q 'governed over echo' "$SCRATCH/bench.txt" || fail 'no ratio'
 go test -run '^$' -bench . -benchtime 200ms -benchmem ./resolver ./executor/js ./audit
 while read -r line; do note "$line"; done < <(grep 'governed over echo' "$SCRATCH/bench.txt")
 
-say 'growth of the decision'
-go test -count=1 -timeout 30m ./resolver -run 'TestRatios|TestListRatio|TestHeapIsFlat' -v -ratios 2>&1 | tee "$SCRATCH/growth.txt"
-grep -q '^--- PASS: TestHeapIsFlat' "$SCRATCH/growth.txt" || fail 'the heap grows with the number of decisions'
-while read -r line; do note "$line"; done < <(grep -o 'ratio .*\|the first list of .*' "$SCRATCH/growth.txt")
+say 'what a decision and a list cost, and how it grows'
+go test -count=1 -timeout 30m ./resolver -run 'TestRatios|TestNaiveRatio|TestHeapIsFlat' -v -ratios 2>&1 | tee "$SCRATCH/growth.txt"
+go test -count=1 -timeout 30m ./server -run 'TestListRatio' -v -ratios 2>&1 | tee -a "$SCRATCH/growth.txt"
+while read -r line; do note "$line"; done < <(grep -o 'ratio .*\|first list .*' "$SCRATCH/growth.txt")
+! grep -q '^--- FAIL\|^FAIL' "$SCRATCH/growth.txt" || fail 'a decision or a list costs more than it may'
+for name in TestRatios TestNaiveRatio TestHeapIsFlat TestListRatio; do
+	grep -q "^--- PASS: $name" "$SCRATCH/growth.txt" || fail "$name did not run"
+done
+
+say 'linting 100, 1,000 and 5,000 documents'
+go test -run '^$' -bench '^BenchmarkLint' -benchtime 1x ./cmd/toolwarrant | tee "$SCRATCH/lint.txt"
+grep -q '^BenchmarkLint' "$SCRATCH/lint.txt" || fail 'no figure of lint'

@@ -46,3 +46,8 @@ rows_of test_other_classes_allowed com.example.Thing java.io.Filer
 rows_of test_wildcards_score_as_their_worst_member 'java.io.*' 'java.nio.*' 'java.net.*' 'java.*' 'java.nio.file.*' 'java.nio.channels.*'
 [ $missing = 0 ] || fail "$missing of $rows rows have no case"
 note "$(grep -c / "$SCRATCH/cases.txt") cases, $rows rows of the tables among them"
+
+say '200 policies put into force while calls run'
+go test -count=1 -timeout 40m ./service -run '^TestActivationsUnderLoad$' -activations 200 -v 2>&1 | tee "$SCRATCH/activations.txt"
+grep -q '^--- PASS: TestActivationsUnderLoad' "$SCRATCH/activations.txt" || fail 'a call was lost, or a policy was not given back'
+note "$(sed -n 's/.*policy_test.go:[0-9]*: //p' "$SCRATCH/activations.txt")"

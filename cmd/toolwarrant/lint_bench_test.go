@@ -25,8 +25,8 @@ func BenchmarkLint(b *testing.B) {
 			for i := range n {
 				text := fmt.Sprintf(`{"name": "tool-%d", "codeType": "Javascript", "description": "Looks up entry %d by its name. Returns an object.",
  "params": [{"name": "key", "type": "STRING", "required": true, "testValue": "a%d"}],
- "code": "const r = await fetch('https://api.example.com/v1/' + encodeURIComponent(key) + '/%d');\nreturn await r.json();",
- "sandboxOverrides": {"networkMode": "allowlist", "hostsAllow": ["api.example.com"]}}`, i, i, i, i)
+ "code": "const r = await fetch('https://api%d.example.com/v1/' + encodeURIComponent(key) + '/%d');\nreturn await r.json();",
+ "sandboxOverrides": {"networkMode": "allowlist", "hostsAllow": ["api%d.example.com"]}}`, i, i, i, i, i, i)
 				if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)+".json"), []byte(text), 0o600); err != nil {
 					b.Fatal(err)
 				}
