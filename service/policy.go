@@ -144,7 +144,9 @@ func (p *origin) renew(ctx context.Context, always bool) (activated, news bool, 
 	p.note(func() {
 		was := p.failed
 		if p.failed = nil; err != nil {
-			p.failed, p.failedAt = fault.From(err), time.Now()
+			if p.failed = fault.From(err); p.failed != was { // what was refused is not refused anew each time that it is looked at
+				p.failedAt = time.Now()
+			}
 		}
 		news = activated || (was == nil) != (p.failed == nil) || was != nil && was.Error() != p.failed.Error()
 	})

@@ -305,8 +305,12 @@ func TestPolicyOfAFile(t *testing.T) {
 	renew(t, s, true, "")
 	put(p.bundle(0))
 	renew(t, s, true, "bundle-rolled-back")
+	since := s.PolicyStatus().LastErrorAt
 	renew(t, s, false, "")
 	inForce(t, s, "12", "bundle-rolled-back")
+	if at := s.PolicyStatus().LastErrorAt; !at.Equal(since) {
+		t.Errorf("refused at %v, then at %v", since, at)
+	}
 	check(t, os.Remove(file))
 	renew(t, s, true, "policy-missing")
 	put(p.bundle(13))
