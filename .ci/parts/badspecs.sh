@@ -18,7 +18,11 @@ note "$files bad documents, each with code, pointer and line"
 fuzz() {
 	local log=$SCRATCH/fuzz.log
 	say "$1 $2 for $3"
-	if ! go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "$3" >"$log" 2>&1; then
+	# Before Go 1.27, go test can take the end of its own time for a failure,
+	# without an input that fails: then it is run once more.
+	if ! go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "$3" >"$log" 2>&1 &&
+		{ ! grep -q '^ *context deadline exceeded$' "$log" || grep -q 'Failing input' "$log" ||
+			! go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "$3" >"$log" 2>&1; }; then
 		cat "$log"
 		note "$1 $2 failed"
 		bad=1

@@ -39,11 +39,14 @@ if [ "$(go env GOHOSTOS)" = linux ] && [ "$(go env GOHOSTARCH)" != arm64 ]; then
 	fi
 	if [ -n "$emulator" ]; then
 		say 'linux/arm64 under emulation: a governed call'
+		# An emulator of one process cannot start a worker: the code runs within.
+		export TOOLWARRANT_RUNTIME_ISOLATION=in-process
 		tw=("$emulator" "$out/linux-arm64/toolwarrant" --home "$SCRATCH/arm64")
 		"${tw[@]}" version
 		[ "$("${tw[@]}" run base64 --args '{"text":"hello world"}')" = aGVsbG8gd29ybGQ= ] || fail 'base64 on linux/arm64'
 		[ "$("${tw[@]}" run writeTextFile --args '{"path":"a.txt","content":"x"}' 2>&1 | grep -c APPROVAL_PENDING)" = 1 ] || fail 'approval on linux/arm64'
 		"${tw[@]}" audit verify "$SCRATCH/arm64/audit/audit.ndjson" || fail 'audit verify on linux/arm64'
+		unset TOOLWARRANT_RUNTIME_ISOLATION
 		say 'linux/arm64 under emulation: tests'
 		GOARCH=arm64 go test -count=1 -timeout 30m -skip "$alone" -exec "$emulator" "${small[@]}" || fail 'tests on linux/arm64'
 	else
