@@ -110,6 +110,10 @@ type Call struct {
 	Result        *Result                   `json:"result"`
 	Isolation     *worker.Isolation         `json:"isolation"`
 	Shadow        *Shadow                   `json:"shadow"` // close only; null without a shadow policy
+
+	// Drop are fields of this record that are left out, of decision.Removable.
+	// It is no part of the record, whose Decision names what was left out.
+	Drop []string `json:"-"`
 }
 
 // Principal is the caller as the record keeps it.

@@ -48,6 +48,7 @@ func filledDecision() decision.Decision {
 		Limits: decision.Limits{RatePerMinute: 1, Concurrency: 2}, Isolation: decision.IsolationMinimum{Minimum: "process"},
 		Reasons: []decision.Reason{{ID: "r", Message: "m", Path: "/p"}},
 		Mask:    texts(),
+		Record:  decision.Record{How: map[string]decision.Form{"/a": decision.FormDrop}, Drop: texts(), Result: decision.ResultContent},
 	}
 }
 
@@ -96,6 +97,7 @@ func filledCall() audit.Call {
 		Result: &audit.Result{Bytes: 1, Digest: sha}, Isolation: ptr(filledIsolation()),
 		Shadow: &audit.Shadow{Revision: sha, Kind: ptr("changed"), Rules: texts(), Error: &audit.Error{Code: fault.PolicyUnavailable, Reason: ptr("r"), Message: "m"},
 			Differences: []audit.Difference{{Path: "riskLevel", Direction: "tightened", Old: json.RawMessage(`"L3"`), New: json.RawMessage(`"L4"`), Added: texts(), Removed: texts()}}},
+		Drop: texts(),
 	}
 }
 

@@ -27,7 +27,7 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	if err := e.enterSpec(ctx, r); err != nil {
 		return err
 	}
-	if err := e.Audit.Open(ctx, r.body(e, audit.PhaseOpen, nil), actsOnWorld(r.decision), r.mask); err != nil {
+	if err := e.Audit.Open(ctx, r.body(e, audit.PhaseOpen, nil), actsOnWorld(r.decision), e.recordMask(r)); err != nil {
 		return err
 	}
 	r.opened = true

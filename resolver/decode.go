@@ -203,9 +203,52 @@ func (r *reader) decision(t *ast.Term, d *decision.Decision) {
 	d.Limits = decision.Limits{RatePerMinute: r.number(limits, "ratePerMinute"), Concurrency: r.number(limits, "concurrency")}
 	d.Isolation.Minimum = r.str(r.get(t, "isolation"), "minimum")
 	d.Mask = r.sorted(t, "mask")
+	if r.has(t, "record") {
+		d.Record = r.record(r.get(t, "record"))
+	}
 	if d.Allow == (len(d.Reasons) > 0) {
 		r.fail("allow is %v with %d reasons", d.Allow, len(d.Reasons))
 	}
+}
+
+// record reads what the record of the call does not show.
+func (r *reader) record(t *ast.Term) (out decision.Record) {
+	how := r.get(t, "how")
+	if how == nil {
+		return out
+	}
+	forms, ok := how.Value.(ast.Object)
+	if !ok {
+		r.fail("record.how is not an object")
+		return out
+	}
+	forms.Foreach(func(k, v *ast.Term) {
+		pointer, named := k.Value.(ast.String)
+		form, said := v.Value.(ast.String)
+		f := decision.Form(form)
+		switch {
+		case !named || pointer != "" && pointer[0] != '/':
+			r.fail("record.how holds %s, which is no pointer into the arguments", k)
+		case !said || !f.Known():
+			r.fail("record.how says %s of %s; it is one of %v", v, k, decision.Forms)
+		default:
+			if out.How == nil {
+				out.How = map[string]decision.Form{}
+			}
+			out.How[string(pointer)] = f
+		}
+	})
+	if fields := r.sorted(t, "drop"); len(fields) > 0 {
+		out.Drop = fields
+	}
+	switch result := r.str(t, "result"); result {
+	case "digest":
+	case decision.ResultContent:
+		out.Result = result
+	default:
+		r.fail("record.result is %q, neither \"digest\" nor %q", result, decision.ResultContent)
+	}
+	return out
 }
 
 func (r *reader) signals(t *ast.Term) []decision.Signal {
