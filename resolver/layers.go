@@ -49,6 +49,7 @@ type layers struct {
 	baseline *layer
 	profiles map[string]*layer
 	bindings []binding
+	records  bool // the settings ask for the part "record" of a decision
 }
 
 func cueFault(policy, format string, args ...any) *fault.Error {

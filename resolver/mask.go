@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -98,4 +100,35 @@ func (m *masks) term() *ast.Term {
 		t.add(name, stringTerm(string(m.forms[name])))
 	}
 	return t.object()
+}
+
+// dropsWhatMayGo refuses a policy that would leave a field out of the record
+// which may not go, as far as its text tells. What a rule computes is seen
+// when a call is recorded.
+func dropsWhatMayGo(name string, c *ast.Compiler) error {
+	for _, rule := range c.GetRules(ast.MustParseRef("data.toolwarrant.log.drop")) {
+		var fields []*ast.Term
+		if rule.Head.Key != nil {
+			fields = append(fields, rule.Head.Key)
+		}
+		if rule.Head.Value != nil {
+			switch v := rule.Head.Value.Value.(type) {
+			case ast.Set:
+				v.Foreach(func(t *ast.Term) { fields = append(fields, t) })
+			case *ast.Array:
+				v.Foreach(func(t *ast.Term) { fields = append(fields, t) })
+			}
+		}
+		for _, t := range fields {
+			field, constant := t.Value.(ast.String)
+			if !constant || slices.Contains(decision.Removable, string(field)) {
+				continue
+			}
+			at := rule.Loc()
+			return fault.New(fault.PolicyUnavailable, "policy-compile",
+				"the policy %s cannot be put into force: log.drop names %q at %s, which no record can do without, or which there is not; what may be left out is %s",
+				name, string(field), at, strings.Join(decision.Removable, ", ")).At(at.File, "", at.Row, at.Col)
+		}
+	}
+	return nil
 }

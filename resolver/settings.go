@@ -35,7 +35,24 @@ func (l *layers) checkSettings(s *source, root cue.Value) error {
 	if err != nil {
 		return cueFault(s.name, "the settings do not fit: %s", settingsLine(expr, err)).Because(err)
 	}
+	l.records = asksForRecord(settings)
 	return nil
+}
+
+// asksForRecord reports whether the settings of the log say more than which
+// arguments are masked, so that a decision has to say it too.
+func asksForRecord(settings cue.Value) bool {
+	log := settings.LookupPath(cue.ParsePath("log"))
+	if log.LookupPath(cue.ParsePath("maskParams")).IncompleteKind() == cue.StructKind {
+		return true
+	}
+	for _, name := range []string{"dropFields", "resultContent"} {
+		list, err := log.LookupPath(cue.ParsePath(name)).List()
+		if err == nil && list.Next() {
+			return true
+		}
+	}
+	return false
 }
 
 // hideWithoutOrigins refuses a selector that has no effect: a tool is hidden
