@@ -82,6 +82,9 @@ func (f *FSUse) MarshalZerologObject(e *zerolog.Event) {
 // MarshalZerologObject encodes the result.
 func (r *Result) MarshalZerologObject(e *zerolog.Event) {
 	e.Int64("bytes", r.Bytes).Str("digest", r.Digest)
+	if len(r.Content) > 0 {
+		e.RawJSON("content", r.Content)
+	}
 }
 
 type egressList []Egress

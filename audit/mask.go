@@ -96,6 +96,11 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 		k.usage(&u)
 		c.Usage = &u
 	}
+	if c.Result != nil && len(c.Result.Content) > 0 {
+		r := *c.Result
+		r.Content = k.json(r.Content, "/result/content")
+		c.Result = &r
+	}
 	c.Shadow = k.shadow(c.Shadow)
 	if c.Decision != nil {
 		d := *c.Decision

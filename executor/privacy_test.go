@@ -244,3 +244,25 @@ func TestTooMuchToLookFor(t *testing.T) {
 		}
 	}
 }
+
+// TestResultOfARecord: it is kept by its digest, and as it is where the policy
+// asks for it, without what is hidden.
+func TestResultOfARecord(t *testing.T) {
+	for asked, want := range map[string]bool{"": false, decision.ResultContent: true} {
+		g, dir, w := recorded(t, privateTool)
+		d := allowing("DISABLED")
+		d.Record = decision.Record{Result: asked, How: map[string]decision.Form{"/a": "drop"}}
+		g.decide = func() (*decision.Decision, error) { return d, nil }
+		g.run = func(worker.Call, worker.Broker) (worker.Reply, error) {
+			return worker.Reply{Result: json.RawMessage(`{"hello":"the-argument"}`)}, nil
+		}
+		res := g.Call(t.Context(), Call{Name: "t", Args: json.RawMessage(`{"a":"the-argument"}`)})
+		if string(res.Value) != `{"hello":"the-argument"}` {
+			t.Errorf("the answer is not as ever: %s", res.Value)
+		}
+		log := string(everything(t, dir, w)[w.Path()])
+		if got := strings.Contains(log, `"content":{"hello":"***"}`); got != want || strings.Contains(log, "the-argument") {
+			t.Errorf("%q: %s", asked, log)
+		}
+	}
+}

@@ -57,7 +57,7 @@ func (e *Engine) ending(r *run, f *fault.Error) (res Result, body audit.Call) {
 	body = r.body(e, audit.PhaseClose, f)
 	body.Outcome, body.Shadow = &res.Outcome, e.shadowed(r)
 	body.Duration = r.clock.record()
-	body.Usage, body.Result = r.usage, resultDigest(r.value)
+	body.Usage, body.Result = r.usage, r.result()
 	return res, body
 }
 

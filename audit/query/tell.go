@@ -166,6 +166,9 @@ func (t teller) ended(r *audit.Record) {
 	}
 	if x := r.Result; x != nil {
 		t.line("", "result of %d bytes, %s", x.Bytes, x.Digest)
+		if len(x.Content) > 0 {
+			t.line("", "which is %s", clip(string(x.Content), 1000))
+		}
 	}
 }
 
