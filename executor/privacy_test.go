@@ -266,3 +266,34 @@ func TestResultOfARecord(t *testing.T) {
 		}
 	}
 }
+
+// hidingPolicy is a policy whose settings hide some argument.
+type hidingPolicy struct {
+	*rig
+	hides bool
+}
+
+func (p hidingPolicy) HidesArguments() bool { return p.hides }
+
+// TestArgumentsOfUndecidedCalls are on record only where nobody hides any.
+func TestArgumentsOfUndecidedCalls(t *testing.T) {
+	for name, c := range map[string]struct {
+		doc   string
+		hides bool
+		want  bool
+	}{
+		"nobody":       {privateTool, false, true},
+		"the operator": {privateTool, true, false},
+		"the author":   {strings.Replace(privateTool, "{", `{"x-toolwarrant-mask": {"a": "hash"}, `, 1), false, false},
+	} {
+		g, dir, w := recorded(t, c.doc)
+		g.Engine.Policy = hidingPolicy{g, c.hides}
+		res := g.Call(t.Context(), Call{Name: "t", Args: json.RawMessage(`{"a":"the-argument","unknown":1}`)})
+		if res.Err == nil || res.Err.Code != fault.InvalidArguments {
+			t.Fatalf("%v", res.Err)
+		}
+		if got := strings.Contains(string(everything(t, dir, w)[w.Path()]), "the-argument"); got != c.want {
+			t.Errorf("%s: on record %v, want %v", name, got, c.want)
+		}
+	}
+}

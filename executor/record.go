@@ -137,7 +137,7 @@ func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
 	iso := e.Runtime.Isolation()
 	c.Isolation = &iso
 	if r.decision == nil {
-		c.Params = r.loggedArgs()
+		c.Params = e.undecided(r)
 	}
 	if r.tool != nil {
 		s := r.tool.Spec
@@ -176,12 +176,16 @@ func (r *run) decided(e *Engine, p *private) *audit.Decision {
 	return r.recorded
 }
 
-// loggedArgs are the arguments of a call about which nothing was decided. They
-// are kept as they were received, unless the tool says that some of it is not
-// for the log.
-func (r *run) loggedArgs() json.RawMessage {
+// undecided are the arguments of a call about which nothing was decided. They
+// are kept as they were received, unless the tool or the operator says that
+// some of it is not for the log: which part it is would be for the decision.
+func (e *Engine) undecided(r *run) json.RawMessage {
+	hides := false
+	if p, ok := e.Policy.(interface{ HidesArguments() bool }); ok {
+		hides = p.HidesArguments()
+	}
 	switch {
-	case r.tool != nil && keepsArgs(r.tool.Spec):
+	case hides, r.tool != nil && keepsArgs(r.tool.Spec):
 		return nil
 	case r.args != nil:
 		return r.args

@@ -102,6 +102,11 @@ func (m *masks) term() *ast.Term {
 	return t.object()
 }
 
+// HidesArguments reports whether the settings of the policy in force keep any
+// argument out of the log: then those of a call that is not decided cannot be
+// shown, since nobody says which. What rules hide by themselves it does not see.
+func (r *Resolver) HidesArguments() bool { return r.active.Load().layers.hides }
+
 // dropsWhatMayGo refuses a policy that would leave a field out of the record
 // which may not go, as far as its text tells. What a rule computes is seen
 // when a call is recorded.

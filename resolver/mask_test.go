@@ -180,3 +180,22 @@ func resolveWith(t *testing.T, old, new string, with map[[2]string]any) (*decisi
 	})})
 	return r.Resolve(context.Background(), request(doc(t, map[string]any{"params": twoParams(), "x-toolwarrant-mask": []string{"pin"}})))
 }
+
+func TestHidesArguments(t *testing.T) {
+	for name, c := range map[string]struct {
+		with map[[2]string]any
+		want bool
+	}{
+		"as shipped":    {nil, false},
+		"a list":        {map[[2]string]any{{"log", "maskParams"}: []string{"x"}}, true},
+		"an object":     {map[[2]string]any{{"log", "maskParams"}: map[string]any{"x": "hash"}}, true},
+		"none":          {map[[2]string]any{{"log", "maskParams"}: map[string]any{}}, false},
+		"all of them":   {map[[2]string]any{{"log", "dropFields"}: []string{"/traceId", "/params"}}, true},
+		"another field": {map[[2]string]any{{"log", "dropFields"}: []string{"/traceId"}}, false},
+	} {
+		r := newResolver(t, Options{Policy: policyFolder(t, map[string]string{"rego/data.json": settings(t, c.with)})})
+		if got := r.HidesArguments(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -35,8 +35,26 @@ func (l *layers) checkSettings(s *source, root cue.Value) error {
 	if err != nil {
 		return cueFault(s.name, "the settings do not fit: %s", settingsLine(expr, err)).Because(err)
 	}
-	l.records = asksForRecord(settings)
+	l.records, l.hides = asksForRecord(settings), hidesArguments(settings)
 	return nil
+}
+
+// hidesArguments reports whether the settings keep any argument out of the log.
+func hidesArguments(settings cue.Value) bool {
+	at := func(name string) cue.Value { return settings.LookupPath(cue.ParsePath("log." + name)) }
+	if list, err := at("maskParams").List(); err == nil && list.Next() {
+		return true
+	}
+	if fields, err := at("maskParams").Fields(); err == nil && fields.Next() {
+		return true
+	}
+	fields, err := at("dropFields").List()
+	for err == nil && fields.Next() {
+		if name, _ := fields.Value().String(); name == "/params" {
+			return true
+		}
+	}
+	return false
 }
 
 // asksForRecord reports whether the settings of the log say more than which
