@@ -139,7 +139,7 @@ func TestRecordOfAnotherShape(t *testing.T) {
 		`{"how": [], "drop": set(), "result": "digest"}`:             "record.how is not an object",
 		`{"how": {}, "drop": {1}, "result": "digest"}`:               "drop",
 		`{"how": {}, "drop": set(), "result": "all"}`:                "record.result",
-		`{"how": {}, "drop": set()}`:                                 "result is missing",
+		`{"how": {}, "drop": set()}`:                                 "lacks how, drop or result",
 	} {
 		_, err := resolveWith(t, "log.record", record, nil)
 		f := wantFault(t, err, fault.PolicyUnavailable, "eval-error")
