@@ -55,7 +55,17 @@ func (d *Duration) MarshalZerologObject(e *zerolog.Event) {
 // MarshalZerologObject encodes the usage.
 func (u *Usage) MarshalZerologObject(e *zerolog.Event) {
 	num(e, "statements", u.Statements)
-	e.Array("egress", (*egressList)(&u.Egress)).Array("fs", (*fsList)(&u.FS)).Int64("logLines", u.LogLines)
+	if u.Egress == nil { // left out
+		null(e, "egress")
+	} else {
+		e.Array("egress", (*egressList)(&u.Egress))
+	}
+	if u.FS == nil {
+		null(e, "fs")
+	} else {
+		e.Array("fs", (*fsList)(&u.FS))
+	}
+	e.Int64("logLines", u.LogLines)
 	num(e, "memoryBytes", u.MemoryBytes)
 }
 
@@ -72,6 +82,9 @@ func (f *FSUse) MarshalZerologObject(e *zerolog.Event) {
 // MarshalZerologObject encodes the result.
 func (r *Result) MarshalZerologObject(e *zerolog.Event) {
 	e.Int64("bytes", r.Bytes).Str("digest", r.Digest)
+	if len(r.Content) > 0 {
+		e.RawJSON("content", r.Content)
+	}
 }
 
 type egressList []Egress

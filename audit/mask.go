@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // withheld stands for a text that could not be masked.
@@ -14,6 +15,8 @@ const withheld = "***"
 // is masked and bounded. c itself is not changed. Structural fields (ids,
 // digests, policy, levels, outcome, and in decision.input all but the
 // arguments and the clientId) are never touched.
+//
+// Fields that c.Drop names are left out before.
 //
 // If masking fails or panics, params and decision.input are null and every
 // other such field reads "***": a record is never written raw, and never
@@ -61,6 +64,9 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 		}
 	}()
 	k := &masking{m: m}
+	if len(c.Drop) > 0 {
+		k.remove(&c)
+	}
 
 	if c.Principal != nil {
 		p := *c.Principal
@@ -89,6 +95,11 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 		u := *c.Usage
 		k.usage(&u)
 		c.Usage = &u
+	}
+	if c.Result != nil && len(c.Result.Content) > 0 {
+		r := *c.Result
+		r.Content = k.json(r.Content, "/result/content")
+		c.Result = &r
 	}
 	c.Shadow = k.shadow(c.Shadow)
 	if c.Decision != nil {
@@ -179,6 +190,17 @@ func (k *masking) usage(u *Usage) {
 	}
 }
 
+// split takes a pointer that the caller of the log knew apart: the names of the
+// format are ours, and not to be masked where a secret is spelt like one.
+func split(p string) pointer {
+	for _, base := range []string{inputBase + "/call/args", "/params"} {
+		if rest, ok := strings.CutPrefix(p, base); ok && (rest == "" || rest[0] == '/') {
+			return pointer{base, rest}
+		}
+	}
+	return pointer{rest: p}
+}
+
 // finish gives the pointers of a record: those that the caller of the log
 // already knew of and those found here. What a pointer holds of names that a
 // caller chose is masked like any other text.
@@ -187,7 +209,7 @@ func (k *masking) finish(known []string) []string {
 	_, blind := k.m.(withholder)
 	if !blind { // nothing could mask them
 		for _, p := range known {
-			all = append(all, pointer{rest: p})
+			all = append(all, split(p))
 		}
 	}
 	all = append(all, k.pointers...)

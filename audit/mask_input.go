@@ -114,7 +114,8 @@ func kinds(v jsontext.Value, want string) error {
 }
 
 // members gives a compact JSON object with its values replaced by what f
-// makes of them; names and their order stay.
+// makes of them, without those of which it makes nil; names and their order
+// stay.
 func members(object []byte, f func(name string, v jsontext.Value) (jsontext.Value, error)) (jsontext.Value, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(object))
 	if dec.PeekKind() != '{' {
@@ -136,6 +137,9 @@ func members(object []byte, f func(name string, v jsontext.Value) (jsontext.Valu
 		}
 		if v, err = f(name, v); err != nil {
 			return nil, err
+		}
+		if v == nil {
+			continue
 		}
 		if len(out) > 1 {
 			out = append(out, ',')

@@ -240,6 +240,40 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestResultContent: it is masked and bounded like the arguments, and where
+// there is none the line is as it was.
+func TestResultContent(t *testing.T) {
+	const secret = "hunter2"
+	for name, tc := range map[string]struct {
+		content string
+		m       Masker
+		want    string
+	}{
+		"none":          {``, nil, ``},
+		"as it is":      {`{"a": [1, "x"]}`, nil, `,"content":{"a":[1,"x"]}`},
+		"masked":        {`{"text":"a hunter2 b"}`, swap{secret}, `,"content":{"text":"a *** b"}`},
+		"too long":      {`"` + strings.Repeat("x", maxValue) + `"`, nil, `,"content":{"truncated":true,"bytes":262146}`},
+		"no JSON":       {`{"a"`, nil, `,"content":{"invalid":true,"bytes":4}`},
+		"null":          {`null`, nil, `,"content":null`},
+		"masking fails": {`{"text":"hunter2"}`, broken{"error"}, ``},
+	} {
+		c := sampleCall("call-1")
+		c.Result = &Result{Bytes: 7, Digest: "sha256:0", Content: json.RawMessage(tc.content)}
+		got := prepare(c, tc.m)
+		line, err := encodeCall("w", &got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `"result":{"bytes":7,"digest":"sha256:0"` + tc.want + `},`
+		if !bytes.Contains(line, []byte(want)) || bytes.Contains(line, []byte(secret)) {
+			t.Errorf("%s: no %s in %s", name, want, line)
+		}
+		if string(c.Result.Content) != tc.content {
+			t.Errorf("%s: the caller's own value was changed", name)
+		}
+	}
+}
+
 func FuzzPrepare(f *testing.F) {
 	f.Add([]byte(`{"a":"b"}`), "x", "y")
 	f.Add([]byte("\n"), "\x00\n\"", "\xff")

@@ -110,6 +110,10 @@ type Call struct {
 	Result        *Result                   `json:"result"`
 	Isolation     *worker.Isolation         `json:"isolation"`
 	Shadow        *Shadow                   `json:"shadow"` // close only; null without a shadow policy
+
+	// Drop are fields of this record that are left out, of decision.Removable.
+	// It is no part of the record, whose Decision names what was left out.
+	Drop []string `json:"-"`
 }
 
 // Principal is the caller as the record keeps it.
@@ -189,10 +193,13 @@ type FSUse struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// Result is what was returned, by size and digest.
+// Result is what was returned, by size and digest. Content is the value
+// itself, masked by the writer, where the policy asks for it; the member is
+// absent elsewhere, as it is from records of before there was one.
 type Result struct {
-	Bytes  int64  `json:"bytes"`
-	Digest string `json:"digest"`
+	Bytes   int64           `json:"bytes"`
+	Digest  string          `json:"digest"`
+	Content json.RawMessage `json:"content,omitempty"`
 }
 
 // Object is a spec or policy artefact that enters the chain once per digest.

@@ -63,6 +63,9 @@ type Decision struct {
 	// Mask holds pointers into the arguments that the record writes as "***".
 	// It steers the record and is no part of the answer.
 	Mask []string `json:"-"`
+	// Record says what else the record does not show. Nor is it a part of the
+	// answer.
+	Record Record `json:"-"`
 }
 
 // Tool names what was decided about.

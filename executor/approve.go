@@ -94,7 +94,7 @@ func (e *Engine) pose(ctx context.Context, r *run, b approval.Binding, channel s
 	expires := e.Now().Add(expiry).UTC().Format(time.RFC3339Nano)
 	r.human.ExpiresAt = &expires
 	body := r.body(e, audit.PhaseAsk, nil)
-	if err := e.Audit.Ask(ctx, body, r.mask); err != nil {
+	if err := e.Audit.Ask(ctx, body, e.recordMask(r)); err != nil {
 		return approval.Pending{}, err
 	}
 	p, err := e.Approvals.Ask(ctx, b, q, channel, r.decision.HumanInTheLoop.Approvers, expiry, nil)

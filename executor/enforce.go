@@ -27,7 +27,7 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	if err := e.enterSpec(ctx, r); err != nil {
 		return err
 	}
-	if err := e.Audit.Open(ctx, r.body(e, audit.PhaseOpen, nil), actsOnWorld(r.decision), r.mask); err != nil {
+	if err := e.Audit.Open(ctx, r.body(e, audit.PhaseOpen, nil), actsOnWorld(r.decision), e.recordMask(r)); err != nil {
 		return err
 	}
 	r.opened = true
@@ -203,9 +203,14 @@ func usage(u worker.Usage, l broker.Ledger) *audit.Usage {
 	return out
 }
 
-func resultDigest(v json.RawMessage) *audit.Result {
-	if v == nil {
+// result is what the record says of the value, null where there is none.
+func (r *run) result() *audit.Result {
+	if r.value == nil {
 		return nil
 	}
-	return &audit.Result{Bytes: int64(len(v)), Digest: digest.Bytes(v)}
+	out := &audit.Result{Bytes: int64(len(r.value)), Digest: digest.Bytes(r.value)}
+	if r.decision.Record.Result == decision.ResultContent {
+		out.Content = r.value
+	}
+	return out
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -47,7 +45,7 @@ func (e *Engine) ending(r *run, f *fault.Error) (res Result, body audit.Call) {
 		}
 	}()
 	if f != nil && f.Code == fault.Internal {
-		e.Logger.Error().Str("error", r.logged(f.Unwrap())).Str("callId", r.callID).Msg(r.mask.Clipped(f.Message))
+		e.Logger.Error().Str("error", r.logged(f.Unwrap())).Str("callId", r.callID).Msg(r.clipped(f.Message))
 	}
 	res = Result{
 		CallID: r.callID, Outcome: fault.OK, Value: r.value, Err: r.outward(f), Logs: r.logs,
@@ -59,7 +57,7 @@ func (e *Engine) ending(r *run, f *fault.Error) (res Result, body audit.Call) {
 	body = r.body(e, audit.PhaseClose, f)
 	body.Outcome, body.Shadow = &res.Outcome, e.shadowed(r)
 	body.Duration = r.clock.record()
-	body.Usage, body.Result = r.usage, resultDigest(r.value)
+	body.Usage, body.Result = r.usage, r.result()
 	return res, body
 }
 
@@ -72,7 +70,7 @@ func (e *Engine) closed(ctx context.Context, body audit.Call, r *run) (err error
 			err = fault.New(fault.AuditUnavailable, "panic", "an internal failure kept the record of call %s from being written; the server's log has it", r.callID)
 		}
 	}()
-	err = e.Audit.Close(ctx, body, r.mask)
+	err = e.Audit.Close(ctx, body, e.recordMask(r))
 	if err == nil || errors.Is(err, fault.New(fault.AuditUnavailable, "", "")) {
 		return err
 	}
@@ -81,7 +79,7 @@ func (e *Engine) closed(ctx context.Context, body audit.Call, r *run) (err error
 
 // panicked notes a panic in the server's log and is what the call ends with.
 func (e *Engine) panicked(r *run, p any) *fault.Error {
-	e.Logger.Error().Str("callId", r.callID).Str("panic", r.mask.Clipped(fmt.Sprint(p))).Bytes("stack", debug.Stack()).Msg("a step of the call panicked")
+	e.Logger.Error().Str("callId", r.callID).Str("panic", r.clipped(fmt.Sprint(p))).Bytes("stack", debug.Stack()).Msg("a step of the call panicked")
 	return fault.New(fault.Internal, "panic", "an internal failure ended the call; the server's log has it under callId %s", r.callID)
 }
 
@@ -91,7 +89,15 @@ func (r *run) logged(err error) string {
 	if err == nil {
 		return ""
 	}
-	return r.mask.Clipped(err.Error())
+	return r.clipped(err.Error())
+}
+
+// clipped is a text as the log of the server may show it.
+func (r *run) clipped(text string) string {
+	if r.private != nil {
+		return r.private.clipped(text)
+	}
+	return r.mask.Clipped(text)
 }
 
 // outward is the error as it leaves: masked, without the cause.
@@ -119,6 +125,9 @@ func (r *run) bareBody(phase audit.Phase, f *fault.Error) audit.Call {
 	if f != nil {
 		c.Error = &audit.Error{Code: f.Code, Reason: optional(f.Reason), Message: f.Message}
 	}
+	if r.decision != nil {
+		c.Drop = r.decision.Record.Drop
+	}
 	return c
 }
 
@@ -127,24 +136,30 @@ func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
 	c := r.bareBody(phase, f)
 	iso := e.Runtime.Isolation()
 	c.Isolation = &iso
-	var kept []string
-	c.Params, kept = r.loggedArgs()
+	if r.decision == nil {
+		c.Params = e.undecided(r)
+	}
 	if r.tool != nil {
 		s := r.tool.Spec
 		c.Tool = &decision.Tool{ToolID: s.ToolID, Name: s.Name, Category: s.Category, SpecDigest: s.Digest()}
 	}
 	if d := r.decision; d != nil {
+		p := e.privately(r)
+		c.Params, c.Drop = p.args, p.drop
+		if c.Error != nil && len(p.kept) > 0 {
+			c.Error.Message = p.clipped(c.Error.Message)
+		}
 		c.Policy = &audit.Policy{Revision: d.PolicyRevision, ProfileChain: d.ProfileChain}
 		c.ToolSafety, c.Effective = &d.ToolSafety, &d.EffectivePolicy
 		c.RiskLevel, c.RiskSignals = &d.RiskLevel, d.RiskSignals
-		c.Decision = r.decided(e, c.Params, kept)
+		c.Decision = r.decided(e, p)
 	}
 	return c
 }
 
 // decided is the decision as the records of this call have it. It is made
 // once per decision: ask, open and close repeat it.
-func (r *run) decided(e *Engine, args json.RawMessage, kept []string) *audit.Decision {
+func (r *run) decided(e *Engine, p *private) *audit.Decision {
 	d := r.decision
 	if r.recorded != nil && r.recorded.ID == d.DecisionID {
 		return r.recorded
@@ -154,29 +169,28 @@ func (r *run) decided(e *Engine, args json.RawMessage, kept []string) *audit.Dec
 	if err != nil {
 		e.Logger.Error().Str("error", r.logged(err)).Str("callId", r.callID).Msg("the policy input has no digest")
 	}
-	r.recorded = &audit.Decision{ID: d.DecisionID, DecidedAt: d.DecidedAt, InputDigest: in, Input: r.principalInput(args), MaskedPointers: []string{}}
-	for _, name := range kept {
-		ptr := string(jsontext.Pointer("").AppendToken(name))
+	r.recorded = &audit.Decision{ID: d.DecisionID, DecidedAt: d.DecidedAt, InputDigest: in, Input: r.principalInput(p.args), MaskedPointers: []string{}}
+	for _, ptr := range p.kept {
 		r.recorded.MaskedPointers = append(r.recorded.MaskedPointers, "/params"+ptr, "/decision/input/call/args"+ptr)
 	}
 	return r.recorded
 }
 
-// loggedArgs are the arguments without those that the policy keeps out. What
-// came before there was a decision is kept as it was received, unless the
-// tool says that some of it is not for the log.
-func (r *run) loggedArgs() (json.RawMessage, []string) {
-	args := r.in.Args
-	if r.args != nil {
-		args = r.args
+// undecided are the arguments of a call about which nothing was decided. They
+// are kept as they were received, unless the tool or the operator says that
+// some of it is not for the log: which part it is would be for the decision.
+func (e *Engine) undecided(r *run) json.RawMessage {
+	hides := false
+	if p, ok := e.Policy.(interface{ HidesArguments() bool }); ok {
+		hides = p.HidesArguments()
 	}
 	switch {
-	case r.decision != nil:
-		return redact(args, r.decision.Mask)
-	case r.tool != nil && keepsArgs(r.tool.Spec):
-		return nil, nil
+	case hides, r.tool != nil && keepsArgs(r.tool.Spec):
+		return nil
+	case r.args != nil:
+		return r.args
 	}
-	return args, nil
+	return r.in.Args
 }
 
 // keepsArgs reports whether a tool says that some argument is not for the log.

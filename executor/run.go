@@ -36,6 +36,7 @@ type run struct {
 	paramsDigest string
 	decision     *decision.Decision
 	recorded     *audit.Decision // of that decision
+	private      *private        // of that decision
 	statics      []worker.Static
 	hidden       []decision.Reason // why a tool does not exist for this caller
 	shadow       *shadowing        // the question to the shadow; nil = none

@@ -177,7 +177,9 @@ func reasonIDs(list []decision.Reason) []decision.Reason {
 }
 
 // masks reports whether a policy keeps arguments of the call out of the log.
-func masks(a impact.Answer) bool { return a.Decision != nil && len(a.Decision.Mask) > 0 }
+func masks(a impact.Answer) bool {
+	return a.Decision != nil && (len(a.Decision.Hidden()) > 0 || slices.Contains(a.Decision.Record.Drop, "/params"))
+}
 
 // spoken are the paths whose values are words of the policy. Where arguments
 // are kept out of the log, a value of another path could repeat one: a rule

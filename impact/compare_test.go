@@ -179,7 +179,8 @@ func TestEveryFieldIsCompared(t *testing.T) {
 	apart := map[string]string{
 		"decisionId": "differs each time", "decidedAt": "differs each time",
 		"policyRevision": "what is compared", "tool": "what is decided about", "toolSafety": "derived from the effective policy",
-		"allow": "compared as the verdict", "reasons": "compared by id", "riskSignals": "compared by id",
+		"record.how": "compared with the masks",
+		"allow":      "compared as the verdict", "reasons": "compared by id", "riskSignals": "compared by id",
 	}
 	known := map[string]bool{}
 	for _, d := range dimensions {

@@ -1,7 +1,10 @@
 package impact
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 )
@@ -85,15 +88,30 @@ var judgementDimensions = []dimension{
 	plain("humanInTheLoop.channels", func(d *decision.Decision) any { return d.HumanInTheLoop.Channels }).when(asked),
 	plain("humanInTheLoop.prompt", func(d *decision.Decision) any { return d.HumanInTheLoop.Prompt }).when(asked),
 	{
-		path:  "mask", // what the log does not show
-		value: func(d *decision.Decision) any { return d.Mask },
+		path:   "mask", // what the log does not show of the arguments
+		value:  func(d *decision.Decision) any { return hidden(d) },
+		within: hidesAsMuch,
+		list:   &list{get: hidden, with: hiding, denies: true},
+	},
+	{
+		path:  "record.drop", // what it leaves out of the record
+		value: func(d *decision.Decision) any { return d.Record.Drop },
 		within: func(a, b *decision.Decision) bool {
-			return !slices.ContainsFunc(b.Mask, func(m string) bool { return !slices.Contains(a.Mask, m) })
+			return !slices.ContainsFunc(b.Record.Drop, func(f string) bool { return !slices.Contains(a.Record.Drop, f) })
 		},
 		list: &list{
-			get:    func(d *decision.Decision) []string { return d.Mask },
-			with:   func(_ *decision.Decision, e []string) *decision.Decision { return &decision.Decision{Mask: e} },
+			get: func(d *decision.Decision) []string { return d.Record.Drop },
+			with: func(_ *decision.Decision, e []string) *decision.Decision {
+				return &decision.Decision{Record: decision.Record{Drop: e}}
+			},
 			denies: true,
+		},
+	},
+	{
+		path:  "record.result",
+		value: func(d *decision.Decision) any { return cmp.Or(d.Record.Result, "digest") },
+		within: func(a, b *decision.Decision) bool {
+			return a.Record.Result != decision.ResultContent || b.Record.Result == decision.ResultContent
 		},
 	},
 	plain("profileChain", func(d *decision.Decision) any { return d.ProfileChain }),
@@ -120,4 +138,43 @@ func groupsWithin(a, b []string) bool {
 		return len(b) == 0
 	}
 	return !slices.ContainsFunc(a, func(g string) bool { return !slices.Contains(b, g) })
+}
+
+// hidden are the pointers of the arguments that the log does not show; behind
+// each that is not masked stands its form.
+func hidden(d *decision.Decision) []string {
+	forms := d.Hidden()
+	var out []string
+	for _, pointer := range slices.Sorted(maps.Keys(forms)) {
+		if f := forms[pointer]; f != decision.FormMask {
+			pointer += " (" + string(f) + ")"
+		}
+		out = append(out, pointer)
+	}
+	return out
+}
+
+// hiding is a decision that hides entries of hidden.
+func hiding(_ *decision.Decision, entries []string) *decision.Decision {
+	how := map[string]decision.Form{}
+	for _, e := range entries {
+		pointer, form := e, decision.FormMask
+		for _, f := range decision.Forms {
+			if p, ok := strings.CutSuffix(e, " ("+string(f)+")"); ok {
+				pointer, form = p, f
+			}
+		}
+		how[pointer] = form
+	}
+	return &decision.Decision{Record: decision.Record{How: how}}
+}
+
+func hidesAsMuch(a, b *decision.Decision) bool {
+	by := a.Hidden()
+	for pointer, form := range b.Hidden() {
+		if !by[pointer].AtLeast(form) {
+			return false
+		}
+	}
+	return true
 }

@@ -29,6 +29,7 @@ const (
 	RequestState  Purpose = "toolwarrant/request-state/1"
 	Checkpoint    Purpose = "toolwarrant/audit-checkpoint/1"
 	SubjectDigest Purpose = "toolwarrant/subject-digest/1"
+	ParamValue    Purpose = "toolwarrant/param-value/1"
 )
 
 // Key is one derived key. Bytes has 32 bytes and must not be changed or kept

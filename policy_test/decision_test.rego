@@ -10,7 +10,7 @@ test_decision_is_complete if {
 	decision := toolwarrant.decision with input as fixture.plain
 	object.keys(decision) == {
 		"violations", "allow", "reasons", "effectivePolicy", "riskLevel", "riskSignals",
-		"humanInTheLoop", "limits", "isolation", "mask",
+		"humanInTheLoop", "limits", "isolation", "mask", "record",
 	}
 	decision.allow
 	decision.riskLevel == "L0"

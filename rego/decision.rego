@@ -33,6 +33,7 @@ decision := {
 	"limits": limits.rates,
 	"isolation": limits.isolation,
 	"mask": log.mask,
+	"record": log.record,
 } if {
 	data.toolwarrant.settings
 }

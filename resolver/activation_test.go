@@ -57,6 +57,10 @@ func TestActivationRefuses(t *testing.T) {
 		{"unknown mode", "policy-cue", "", map[string]string{"cue/profiles/x.cue": "package toolwarrant\nprofiles: x: network: mode: \"custom\""}},
 		{"incomplete baseline", "policy-cue", "", map[string]string{"cue/baseline.cue": "package toolwarrant\nbaseline: network: mode: \"blocked\""}},
 		{"layers in another file", "policy-cue", "cue/more.cue", map[string]string{"cue/more.cue": "package toolwarrant\nprofiles: x: fileRead: true"}},
+		{"a form that there is not", "policy-cue", "maskParams", map[string]string{"rego/data.json": strings.Replace(data, `"maskParams": []`, `"maskParams": {"pin": "hide"}`, 1)}},
+		{"a field that may not go", "policy-cue", "dropFields", map[string]string{"rego/data.json": strings.Replace(data, `"dropFields": []`, `"dropFields": ["/callId"]`, 1)}},
+		{"a rule that drops what may not go", "policy-compile", `log.drop names "/outcome" at rego/x.rego:3`, map[string]string{
+			"rego/x.rego": "package toolwarrant.log\nimport rego.v2\ndrop contains \"/outcome\" if input.tool.name == \"x\""}},
 		{"a failing test", "policy-tests-failed", "test_no", map[string]string{"policy_test/x_test.rego": "package x_test\nimport rego.v2\ntest_no if false"}},
 		{"visible reads the time", "policy-compile", "input.now", map[string]string{
 			"rego/access/access.rego": strings.Replace(access, "visible := count(hidden) == 0", "visible if {\n\tcount(hidden) == 0\n\t_late\n}\n\n_late if input.now > \"2026\"", 1)}},

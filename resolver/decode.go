@@ -203,8 +203,64 @@ func (r *reader) decision(t *ast.Term, d *decision.Decision) {
 	d.Limits = decision.Limits{RatePerMinute: r.number(limits, "ratePerMinute"), Concurrency: r.number(limits, "concurrency")}
 	d.Isolation.Minimum = r.str(r.get(t, "isolation"), "minimum")
 	d.Mask = r.sorted(t, "mask")
+	if o, ok := t.Value.(ast.Object); ok {
+		if v := o.Get(recordTerms.record); v != nil {
+			d.Record = r.record(v)
+		}
+	}
 	if d.Allow == (len(d.Reasons) > 0) {
 		r.fail("allow is %v with %d reasons", d.Allow, len(d.Reasons))
+	}
+}
+
+// recordTerms are the names that every decision is asked for and that OPA has
+// no terms of.
+var recordTerms = struct{ record, how, drop, result *ast.Term }{
+	ast.StringTerm("record"), ast.StringTerm("how"), ast.StringTerm("drop"), ast.StringTerm("result"),
+}
+
+// record reads what the record of the call does not show.
+func (r *reader) record(t *ast.Term) (out decision.Record) {
+	o, ok := t.Value.(ast.Object)
+	if !ok {
+		r.fail("record is not an object")
+		return out
+	}
+	how, drop, result := o.Get(recordTerms.how), o.Get(recordTerms.drop), o.Get(recordTerms.result)
+	if how == nil || drop == nil || result == nil {
+		r.fail("record lacks how, drop or result")
+		return out
+	}
+	if forms, ok := how.Value.(ast.Object); !ok {
+		r.fail("record.how is not an object")
+	} else if forms.Len() > 0 {
+		out.How = map[string]decision.Form{}
+		forms.Foreach(func(k, v *ast.Term) { r.form(out.How, k, v) })
+	}
+	if fields, ok := drop.Value.(ast.Set); !ok || fields.Len() > 0 {
+		out.Drop = r.sorted(t, "drop")
+	}
+	switch text, _ := result.Value.(ast.String); text {
+	case "digest":
+	case decision.ResultContent:
+		out.Result = decision.ResultContent
+	default:
+		r.fail("record.result is %s, neither \"digest\" nor %q", result, decision.ResultContent)
+	}
+	return out
+}
+
+func (r *reader) form(how map[string]decision.Form, k, v *ast.Term) {
+	pointer, named := k.Value.(ast.String)
+	form, said := v.Value.(ast.String)
+	f := decision.Form(form)
+	switch {
+	case !named || pointer != "" && pointer[0] != '/':
+		r.fail("record.how holds %s, which is no pointer into the arguments", k)
+	case !said || !f.Known():
+		r.fail("record.how says %s of %s; it is one of %v", v, k, decision.Forms)
+	default:
+		how[string(pointer)] = f
 	}
 }
 

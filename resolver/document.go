@@ -21,6 +21,7 @@ type document struct {
 	Statics     []documentPair  `json:"staticVariables"`
 	Members     []string        `json:"members"`
 	Mentions    []string        `json:"mentions"`
+	UnreadMasks []string        `json:"unreadMasks"`
 	ToolSafety  json.RawMessage `json:"toolSafety,omitempty"`
 	Strings     []script.Piece  `json:"strings"`
 	Identifiers []script.Piece  `json:"identifiers"`
@@ -42,7 +43,7 @@ type documentPair struct {
 func documentTerm(s *spec.Spec, mentions []string) (*ast.Term, error) {
 	outline := script.Read(s.Code)
 	d := document{
-		Description: s.Description, Tags: list(s.Tags), Hosts: []string{}, Members: list(s.Members()), Mentions: list(mentions), ToolSafety: s.StoredSafety(),
+		Description: s.Description, Tags: list(s.Tags), Hosts: []string{}, Members: list(s.Members()), Mentions: list(mentions), UnreadMasks: list(masksOf(s).unread), ToolSafety: s.StoredSafety(),
 		Params: []documentParam{}, Statics: []documentPair{},
 		Strings: list(outline.Strings), Identifiers: list(outline.Foreign), Loops: list(outline.EndlessLoops),
 	}

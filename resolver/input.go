@@ -144,7 +144,11 @@ func toolTerm(tool Tool, digest string, base string) *ast.Term {
 		params[i] = p.Name
 	}
 	t.add("params", set(params))
-	t.add("maskParams", set(maskParams(s, params)))
+	masks := masksOf(s)
+	t.add("maskParams", set(masks.names))
+	if forms := masks.term(); forms != nil {
+		t.add("maskForms", forms)
+	}
 	facts := s.Facts()
 	var code terms
 	code.add("helpers", set(facts.Helpers))
@@ -214,22 +218,6 @@ func resolvePath(base, path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(base, path)
-}
-
-// maskParams reads x-toolwarrant-mask. A block that cannot be read masks every
-// argument.
-func maskParams(s *spec.Spec, all []string) []string {
-	for _, f := range s.Extra {
-		if f.Name != "x-toolwarrant-mask" {
-			continue
-		}
-		var names []string
-		if err := json.Unmarshal(f.Value, &names); err != nil {
-			return all
-		}
-		return names
-	}
-	return nil
 }
 
 func principalTerm(p decision.Principal) *ast.Term {

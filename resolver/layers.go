@@ -49,6 +49,8 @@ type layers struct {
 	baseline *layer
 	profiles map[string]*layer
 	bindings []binding
+	records  bool // the settings ask for the part "record" of a decision
+	hides    bool // the settings keep arguments out of the log
 }
 
 func cueFault(policy, format string, args ...any) *fault.Error {

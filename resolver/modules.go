@@ -119,6 +119,9 @@ func compile(ctx context.Context, s *source) (*program, error) {
 	if err := visibleIsPure(s.name, p.compiler); err != nil {
 		return nil, err
 	}
+	if err := dropsWhatMayGo(s.name, p.compiler); err != nil {
+		return nil, err
+	}
 	for query, prepared := range map[string]*rego.PreparedEvalQuery{
 		"data.toolwarrant.decision":         &p.decision,
 		"data.toolwarrant.effective.chain":  &p.chain,

@@ -97,7 +97,9 @@ func strictSettings(t testing.TB) string {
 		{"hitl", "threshold"}:          "L2",
 		{"hitl", "floor"}:              "L4",
 		{"hitl", "approvers"}:          map[string]any{"groups": []string{"leads"}, "fourEyes": false},
-		{"log", "maskParams"}:          []string{"p1", "a/b~c"},
+		{"log", "maskParams"}:          map[string]string{"p1": "hmac", "a/b~c": "mask"},
+		{"log", "dropFields"}:          []string{"/traceId"},
+		{"log", "resultContent"}:       []string{"TEXT", "tool1", "id-2"},
 		{"limits", "ratePerMinute"}:    60,
 		{"risk", "removedMany"}:        2,
 	})
@@ -120,7 +122,7 @@ func anyRequest(t testing.TB, r *rand.Rand) Request {
 		"params": []map[string]any{
 			{"name": "p1", "type": "STRING", "required": false}, {"name": "p2", "type": "STRING", "required": false},
 		},
-		"x-toolwarrant-mask": oneOf[any](r, []string{}, []string{"p2", "gone"}, 7),
+		"x-toolwarrant-mask": oneOf[any](r, []string{}, []string{"p2", "gone"}, 7, map[string]any{"p1": "hash", "p2": "drop"}, map[string]any{"p1": "hmac", "p2": 1}),
 		"staticVariables":    oneOf(r, nil, []map[string]string{{"KEY": "${API_KEY}"}, {"B": "${B_ONE} ${TOOLWARRANT_X}"}}),
 	}
 	if profile := oneOf(r, "", "", "", "standard", "offline"); profile != "" {

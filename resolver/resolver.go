@@ -242,6 +242,9 @@ func (e *engine) decide(ctx context.Context, pl *plan, req Request, more ...rego
 	var rd reader
 	violations := rd.violations(result)
 	rd.decision(result, d)
+	if e.layers.records && !rd.has(result, "record") {
+		rd.fail("it has no \"record\", which the settings of log ask for")
+	}
 	if rd.err != nil {
 		return nil, unavailable("eval-error", "the policy gave a decision of another shape: %v", rd.err)
 	}

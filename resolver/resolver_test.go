@@ -217,17 +217,3 @@ func TestHostileInput(t *testing.T) {
 	_, err = r.Resolve(context.Background(), Request{})
 	wantFault(t, err, fault.Internal, "no-spec")
 }
-
-func TestMask(t *testing.T) {
-	r := newResolver(t, Options{})
-	params := []map[string]any{{"name": "pin", "type": "STRING", "required": false}, {"name": "x", "type": "STRING", "required": false}}
-	for mask, want := range map[string][]string{`["pin"]`: {"/pin"}, `{"bad":1}`: {"/pin", "/x"}, `[]`: {}} {
-		d, err := r.Resolve(context.Background(), request(doc(t, map[string]any{"params": params, "x-toolwarrant-mask": json.RawMessage(mask)})))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, d.Mask); diff != "" {
-			t.Errorf("%s: %s", mask, diff)
-		}
-	}
-}

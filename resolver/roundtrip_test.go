@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 
@@ -20,10 +21,12 @@ import (
 func TestRoundTrip(t *testing.T) {
 	r, rnd := generousResolver(t), rand.New(rand.NewPCG(9, 10))
 	e := r.active.Load()
-	compared := 0
+	compared, hidden := 0, 0
 	for i := range shortened(*inputs) {
 		req := request(doc(t, map[string]any{"name": fmt.Sprintf("tool%d", i), "sandboxOverrides": generated(rnd), "tags": []string{"util"},
-			"humanInTheLoop": []any{nil, map[string]any{"mode": "DISABLED"}, map[string]any{"mode": "AUTO_APPROVE"}}[rnd.IntN(3)]}))
+			"params":             []any{map[string]any{"name": "a", "type": "NUMBER", "required": true, "testValue": "1"}},
+			"x-toolwarrant-mask": []any{nil, []string{"a"}, map[string]any{"a": "hmac"}, map[string]any{"a": "drop"}}[rnd.IntN(4)],
+			"humanInTheLoop":     []any{nil, map[string]any{"mode": "DISABLED"}, map[string]any{"mode": "AUTO_APPROVE"}}[rnd.IntN(3)]}))
 		req.Principal.Groups = [][]string{{}, {"staff"}, {"staff", "ops"}}[rnd.IntN(3)]
 		req.Args = json.RawMessage(fmt.Sprintf(`{"a": %d}`, i))
 		d, err := r.Resolve(context.Background(), req)
@@ -46,8 +49,8 @@ func TestRoundTrip(t *testing.T) {
 		if err := json.Unmarshal(raw, &back); err != nil {
 			t.Fatal(err)
 		}
-		back.Mask = d.Mask // is for the log alone, and not written
-		if diff := cmp.Diff(*d, back); diff != "" {
+		back.Mask, back.Record = d.Mask, d.Record // are for the log alone, and not written
+		if diff := gocmp.Diff(*d, back); diff != "" {
 			t.Fatalf("written and read back:\n%s", diff)
 		}
 		var written any
@@ -58,7 +61,16 @@ func TestRoundTrip(t *testing.T) {
 		for _, pointer := range d.Mask {
 			mask = append(mask, pointer)
 		}
+		how, drop := map[string]any{}, []any{}
+		for pointer, form := range d.Record.How {
+			how[pointer] = string(form)
+		}
+		for _, pointer := range d.Record.Drop {
+			drop = append(drop, pointer)
+		}
+		hidden += len(mask) + len(how)
 		written.(map[string]any)["mask"] = mask
+		written.(map[string]any)["record"] = map[string]any{"how": how, "drop": drop, "result": cmp.Or(d.Record.Result, "digest")}
 		text, err := json.Marshal(said)
 		if err != nil {
 			t.Fatal(err)
@@ -71,13 +83,13 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("decided in spite of %v", v)
 		}
 		delete(asked.(map[string]any), "violations") // rejects, and decides nothing
-		if diff := cmp.Diff(sorted(asked), sorted(under(asked, written))); diff != "" {
+		if diff := gocmp.Diff(sorted(asked), sorted(under(asked, written))); diff != "" {
 			t.Fatalf("%s (-rules +decision):\n%s", raw, diff)
 		}
 		compared++
 	}
-	if compared < shortened(*inputs)/10 {
-		t.Errorf("only %d decisions were compared", compared)
+	if compared < shortened(*inputs)/10 || hidden < compared/10 {
+		t.Errorf("only %d decisions were compared, %d of them with hidden arguments", compared, hidden)
 	}
 }
 

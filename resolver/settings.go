@@ -35,7 +35,42 @@ func (l *layers) checkSettings(s *source, root cue.Value) error {
 	if err != nil {
 		return cueFault(s.name, "the settings do not fit: %s", settingsLine(expr, err)).Because(err)
 	}
+	l.records, l.hides = asksForRecord(settings), hidesArguments(settings)
 	return nil
+}
+
+// hidesArguments reports whether the settings keep any argument out of the log.
+func hidesArguments(settings cue.Value) bool {
+	at := func(name string) cue.Value { return settings.LookupPath(cue.ParsePath("log." + name)) }
+	if list, err := at("maskParams").List(); err == nil && list.Next() {
+		return true
+	}
+	if fields, err := at("maskParams").Fields(); err == nil && fields.Next() {
+		return true
+	}
+	fields, err := at("dropFields").List()
+	for err == nil && fields.Next() {
+		if name, _ := fields.Value().String(); name == "/params" {
+			return true
+		}
+	}
+	return false
+}
+
+// asksForRecord reports whether the settings of the log say more than which
+// arguments are masked, so that a decision has to say it too.
+func asksForRecord(settings cue.Value) bool {
+	log := settings.LookupPath(cue.ParsePath("log"))
+	if log.LookupPath(cue.ParsePath("maskParams")).IncompleteKind() == cue.StructKind {
+		return true
+	}
+	for _, name := range []string{"dropFields", "resultContent"} {
+		list, err := log.LookupPath(cue.ParsePath(name)).List()
+		if err == nil && list.Next() {
+			return true
+		}
+	}
+	return false
 }
 
 // hideWithoutOrigins refuses a selector that has no effect: a tool is hidden

@@ -20,7 +20,7 @@ func TestSteadyDocuments(t *testing.T) {
 	for name, want := range map[string]bool{
 		"data.toolwarrant.risk.level": true, "data.toolwarrant.risk.signals": true, "data.toolwarrant.effective.policy": true,
 		"data.toolwarrant.effective.env": true, "data.toolwarrant.effective.violations": true, "data.toolwarrant.hitl.requirement": true,
-		"data.toolwarrant.log.mask": true, "data.toolwarrant.limits.isolation": true,
+		"data.toolwarrant.log.mask": true, "data.toolwarrant.log.record": true, "data.toolwarrant.log.how": true, "data.toolwarrant.limits.isolation": true,
 		"data.toolwarrant.decision": false, "data.toolwarrant.access.reasons": false, "data.toolwarrant.access.callable": false,
 		"data.toolwarrant.limits.rates":    false, // who asks
 		"data.toolwarrant.access.applies":  false, // a function

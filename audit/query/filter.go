@@ -28,6 +28,11 @@ type Filter struct {
 	Rules        []string  // ids of risk signals and of reasons
 	Hosts        []string  // that the code talked to, or tried to; a pattern of path.Match
 	Paths        []string  // that the code touched; a pattern of path.Match, or a folder that ends in /
+	Params       []Param   // values of arguments; of several names all have to fit
+
+	// Key gives the key of keyring.ParamValue that an id names, for arguments
+	// that are recorded as keyed digests. Nil knows none.
+	Key func(id string) (key []byte, known bool)
 }
 
 var levels = []string{"L0", "L1", "L2", "L3", "L4", "L5"}
@@ -117,10 +122,12 @@ type matcher struct {
 	Filter
 	marks        [][][]byte
 	since, until string
+	wanted       []*wantedParam
+	foreign      map[string]bool // ids of keys that are not known
 }
 
 func newMatcher(f Filter) *matcher {
-	return &matcher{Filter: f, marks: f.marks(), since: stamp(f.Since), until: stamp(f.Until)}
+	return &matcher{Filter: f, marks: f.marks(), since: stamp(f.Since), until: stamp(f.Until), wanted: wantedParams(f.Params), foreign: map[string]bool{}}
 }
 
 func (m *matcher) match(l audit.Line) (audit.Record, bool, error) {
@@ -133,7 +140,7 @@ func (m *matcher) match(l audit.Line) (audit.Record, bool, error) {
 		}
 	}
 	r, err := l.Decode()
-	return r, err == nil && m.fits(&r), err
+	return r, err == nil && m.fits(&r) && m.params(&r), err
 }
 
 // stamp is a time as lines write it, which orders like the time itself.

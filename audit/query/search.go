@@ -38,6 +38,7 @@ func Search(ctx context.Context, files []string, f Filter, o Options, each func(
 			return err
 		}
 	}
+	m.strangers(o.Note)
 	return nil
 }
 

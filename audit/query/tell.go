@@ -64,6 +64,23 @@ func (t teller) who(r *audit.Record) {
 	if len(r.Params) > 0 && string(r.Params) != "null" {
 		t.line("arguments", "%s", clip(string(r.Params), 1000))
 	}
+	if hidden := hidden(r); len(hidden) > 0 {
+		t.line("not shown", "%s", clip(strings.Join(hidden, ", "), 1000))
+	}
+}
+
+// hidden are the places of a record that do not show what was there. What
+// decision.input has is there a second time.
+func hidden(r *audit.Record) (out []string) {
+	if r.Decision == nil {
+		return nil
+	}
+	for _, p := range r.Decision.MaskedPointers {
+		if !strings.HasPrefix(p, "/decision/input/") {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 func (t teller) decided(r *audit.Record) {
@@ -149,6 +166,9 @@ func (t teller) ended(r *audit.Record) {
 	}
 	if x := r.Result; x != nil {
 		t.line("", "result of %d bytes, %s", x.Bytes, x.Digest)
+		if len(x.Content) > 0 {
+			t.line("", "which is %s", clip(string(x.Content), 1000))
+		}
 	}
 }
 

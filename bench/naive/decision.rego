@@ -23,4 +23,5 @@ decision := {
 	"limits": limits.rates,
 	"isolation": limits.isolation,
 	"mask": limits.mask,
+	"record": limits.record,
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit/query"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/keyring"
 )
 
 // logFiles are the files that a verb of audit reads: those that are named, or
@@ -33,6 +37,7 @@ func (a *app) logFiles(named []string) ([]string, error) {
 type filterFlags struct {
 	query.Filter
 	since, until string
+	params       []string
 	noIndex      bool
 }
 
@@ -48,6 +53,7 @@ func (f *filterFlags) add(c *cobra.Command) {
 	p.StringSliceVar(&f.Rules, "rule", nil, "that this rule had a part in, by the id of its signal or reason")
 	p.StringSliceVar(&f.Hosts, "host", nil, "that talked to this host, or tried to; * stands for any part")
 	p.StringSliceVar(&f.Paths, "path", nil, "that touched this file; a folder ends in /")
+	p.StringArrayVar(&f.params, "param", nil, "with this argument, as `NAME=VALUE` or /name/member=VALUE; also where it is recorded as a digest")
 	p.StringSliceVar(&f.CallIDs, "call", nil, "with this callId, or that goes on with it")
 }
 
@@ -65,6 +71,13 @@ func (a *app) options(f *filterFlags) query.Options {
 func (f *filterFlags) filter(now time.Time) (query.Filter, error) {
 	if err := span(f.since, f.until, now, &f.Since, &f.Until); err != nil {
 		return query.Filter{}, err
+	}
+	for _, text := range f.params {
+		p, err := query.ParseParam(text)
+		if err != nil {
+			return query.Filter{}, err
+		}
+		f.Params = append(f.Params, p)
 	}
 	return f.Filter, f.Check()
 }
@@ -92,8 +105,34 @@ func (a *app) asked(flags *filterFlags, named []string) (query.Filter, []string,
 	if err != nil {
 		return f, nil, err
 	}
+	if len(f.Params) > 0 {
+		if f.Key, err = a.paramKeys(); err != nil {
+			return f, nil, err
+		}
+	}
 	files, err := a.logFiles(named)
 	return f, files, err
+}
+
+// paramKeys gives the keys of the keyed digests of arguments. A home that has
+// no keyring knows none, and is not given one for a search.
+func (a *app) paramKeys() (func(id string) ([]byte, bool), error) {
+	home, _, err := a.settings(nil)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(home, "keys")
+	if _, err := os.Stat(filepath.Join(dir, keyring.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	keys, err := keyring.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return func(id string) ([]byte, bool) {
+		key, known, err := keys.Lookup(keyring.ParamValue, id)
+		return key.Bytes, known && err == nil
+	}, nil
 }
 
 // moment reads a time, or how long ago it was.

@@ -24,16 +24,21 @@ func (a *app) auditQueryCmd() *cobra.Command {
 	var limit int
 	c := &cobra.Command{
 		Use:   "query [FILE...]",
-		Short: "List the calls that fit: by time, tool, caller, outcome, level, rule, host, path, error",
+		Short: "List the calls that fit: by time, tool, caller, outcome, level, rule, host, path, argument, error",
 		Long: `List closed calls in the order of the log. Of several flags all must fit, of
 several values of one flag one. Without FILE the log of this installation is
 read. --format json writes one record in each line, as it stands in the log.
+
+--param finds an argument by its value, also where the record has a digest in
+its place: a keyed one with the keyring of this home. What is masked or left out
+is not found.
 
 An index answers faster, if the log has one that is of use: a server keeps it,
 and "toolwarrant audit index" makes it. Else the files are read, and standard
 error says so.`,
 		Example: `  toolwarrant audit query --since 24h --outcome DENIED
   toolwarrant audit query --tool writeTextFile --path reports/ --format csv
+  toolwarrant audit query --param ssn=123-45-6789 --param /address/zip=10115
   toolwarrant audit query audit.ndjson --level L4,L5 --format json`,
 		RunE: func(c *cobra.Command, named []string) error {
 			f, files, err := a.asked(&flags, named)

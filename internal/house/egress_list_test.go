@@ -32,6 +32,7 @@ var waysOut = map[string]struct {
 	"audit/stdout Sink.Write .Write":                  {2, masked},
 	"cmd/toolwarrant app.announce .Msg":               {5, ours},
 	"cmd/toolwarrant app.policyShadowCmd .printf":     {1, visible},
+	"executor Engine.removable .Msg":                  {1, masked},
 	"executor Engine.underShadow .Msg":                {1, ours},
 	"cmd/toolwarrant app.answerCmd .printf":           {1, visible},
 	"cmd/toolwarrant app.approvalsListCmd .printf":    {1, visible},

@@ -93,6 +93,15 @@ func (w *shape) element(t types.Type, s map[string]any, path string) {
 
 func (w *shape) object(t *types.Object, s map[string]any, path string) {
 	properties, ok := s["properties"].(map[string]any)
+	if values, open := s["additionalProperties"].(map[string]any); !ok && open { // of any names
+		for _, p := range t.StaticProperties() {
+			w.compare(p.Value, values, path+"[_]")
+		}
+		if d := t.DynamicProperties(); d != nil {
+			w.compare(d.Value, values, path+"[_]")
+		}
+		return
+	}
 	if !ok {
 		if want := kindOf(s); want != "" {
 			w.report(path, "", "%s%s is an object, the engine reads %s", w.asked, path, article(want))

@@ -20,6 +20,7 @@ var selectors = map[string]string{
 	"publish.trustedAuthors.groups":   "set publish.trustedFrom to the level from which trust is needed",
 	"publish.trustedAuthors.subjects": "set publish.trustedFrom to the level from which trust is needed",
 	"log.maskParams":                  "name each parameter",
+	"log.resultContent":               "name each tool or category",
 }
 
 // settings looks at rego/data.json.

@@ -58,7 +58,7 @@ var whole = []struct {
 	{"a field of a reason", []change{{"rego/access/access.rego", `"message": sprintf("the tool is`, `"mesage": sprintf("the tool is`}}, []string{"TW215 rego/access/access.rego:63"}},
 	{"a reason that is a text", []change{{"rego/access/access.rego", "# METADATA\n# title: A rule holds for the origin", "# METADATA\n# title: No\n# labels:\n#   id: no\nreasons contains \"no\"\n\n# METADATA\n# title: A rule holds for the origin"}}, []string{"TW215 rego/decision.rego:25"}},
 	{"a part of the decision", []change{{"rego/decision.rego", `"riskLevel": risk.level,`, `"riskLevl": risk.level,`}}, []string{"TW215 rego/decision.rego:30"}},
-	{"a part that is missing", []change{{"rego/decision.rego", `	"mask": log.mask,` + "\n", ""}, {"rego/decision.rego", "import data.toolwarrant.log\n", ""}}, []string{"TW215 rego/decision.rego:24"}},
+	{"a part that is missing", []change{{"rego/decision.rego", `	"mask": log.mask,` + "\n" + `	"record": log.record,` + "\n", ""}, {"rego/decision.rego", "import data.toolwarrant.log\n", ""}}, []string{"TW215 rego/decision.rego:24"}},
 	{"a part of another type", []change{{"rego/decision.rego", `"allow": access.callable,`, `"allow": access.reasons,`}}, []string{"TW215 rego/decision.rego:25"}},
 	{"a field of a finding", []change{{"rego/lint/texts.rego", "\t\"severity\": \"error\",\n\t\"message\": \"the text has characters", "\t\"severty\": \"error\",\n\t\"message\": \"the text has characters"}}, []string{"TW215 rego/lint/texts.rego:59"}},
 	{"another message", []change{{"rego/access/access.rego", `sprintf("the tool is %s, and`, `sprintf("it is %s, and`}}, nil},

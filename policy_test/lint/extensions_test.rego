@@ -25,3 +25,17 @@ test_mask[note] if {
 	found := lint.findings with input as fixture.documented(fixture.tool({"maskParams": tc[0]}), {})
 	{f.pointer | some f in found; f.id == "mask-unknown"} == tc[1]
 }
+
+test_unreadable_mask[note] if {
+	some note, pointers in {
+		"none": [],
+		"some": ["/x-toolwarrant-mask/pin", "/x-toolwarrant-mask/1"],
+	}
+	found := lint.findings with input as fixture.documented(fixture.plain, {"unreadMasks": pointers})
+	{f.pointer | some f in found; f.id == "mask-unreadable"} == {p | some p in pointers}
+}
+
+test_unreadable_mask_of_an_older_input if {
+	found := lint.findings with input as fixture.documented(fixture.plain, {})
+	not "mask-unreadable" in {f.id | some f in found}
+}

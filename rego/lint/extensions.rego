@@ -39,3 +39,16 @@ findings contains {
 	input.document
 	some name in (input.tool.maskParams - input.tool.params)
 }
+
+# METADATA
+# title: Mask that cannot be read
+# labels:
+#   id: mask-unreadable
+findings contains {
+	"id": "mask-unreadable",
+	"severity": "warning",
+	"message": "this does not say how an argument is kept, so that the log masks every argument; write a list of names, or an object of names with \"drop\", \"mask\", \"hmac\" or \"hash\"",
+	"pointer": pointer,
+} if {
+	some pointer in input.document.unreadMasks
+}
