@@ -38,6 +38,12 @@ func rate(path string, get func(*decision.Decision) int64, only func(int64) deci
 // nothing.
 func asked(d *decision.Decision) bool { return d.HumanInTheLoop.Required() }
 
+// The paths of whether somebody is asked, and, before a dot, of who may answer.
+const (
+	approvalMode = "humanInTheLoop.mode"
+	approvers    = "humanInTheLoop.approvers."
+)
+
 // judgementDimensions are how a call is judged: the level, who has to agree,
 // what the log leaves out.
 //
@@ -51,7 +57,7 @@ var judgementDimensions = []dimension{
 		follows: true,
 	},
 	{
-		path:   "humanInTheLoop.mode",
+		path:   approvalMode,
 		value:  func(d *decision.Decision) any { return d.HumanInTheLoop.Mode },
 		within: func(a, b *decision.Decision) bool { return asked(a) || !asked(b) },
 	},
@@ -59,7 +65,7 @@ var judgementDimensions = []dimension{
 	plain("humanInTheLoop.ruleId", func(d *decision.Decision) any { return d.HumanInTheLoop.RuleID }),
 	plain("humanInTheLoop.autoApproved", func(d *decision.Decision) any { return d.HumanInTheLoop.AutoApproved }),
 	{
-		path:    "humanInTheLoop.approvers.groups",
+		path:    approvers + "groups",
 		value:   func(d *decision.Decision) any { return d.HumanInTheLoop.Approvers.Groups },
 		applies: asked,
 		within: func(a, b *decision.Decision) bool {
@@ -73,7 +79,7 @@ var judgementDimensions = []dimension{
 		},
 	},
 	{
-		path:    "humanInTheLoop.approvers.fourEyes",
+		path:    approvers + "fourEyes",
 		value:   func(d *decision.Decision) any { return d.HumanInTheLoop.Approvers.FourEyes },
 		applies: asked,
 		within: func(a, b *decision.Decision) bool {
