@@ -95,7 +95,10 @@ func (r *replay) sides(ctx context.Context, rec audit.Record, req resolver.Reque
 	if r.options.Policy == nil { // that policy gave after: the record is all there is beside it
 		return asAnswer(rec), kept(after, rec), nil, nil
 	}
-	then, gap, err := r.then(ctx, rec, req, hidden)
+	then, gap, err := after.Decision, (*Gap)(nil), error(nil)
+	if then == nil || r.options.Policy.Revision() != rec.Policy.Revision {
+		then, gap, err = r.then(ctx, rec, req, hidden)
+	}
 	if err != nil || gap != nil {
 		return asAnswer(rec), kept(after, rec), gap, err
 	}
