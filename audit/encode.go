@@ -152,6 +152,14 @@ func num(e *zerolog.Event, key string, v *int64) {
 	e.Int64(key, *v)
 }
 
+func truth(e *zerolog.Event, key string, v *bool) {
+	if v == nil {
+		null(e, key)
+		return
+	}
+	e.Bool(key, *v)
+}
+
 func raw(e *zerolog.Event, key string, v json.RawMessage) {
 	if len(v) == 0 {
 		null(e, key)

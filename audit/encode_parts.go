@@ -37,6 +37,8 @@ func (h *HITL) MarshalZerologObject(e *zerolog.Event) {
 	num(e, "elapsedMs", h.ElapsedMs)
 	str(e, "promptDigest", h.PromptDigest)
 	str(e, "expiresAt", h.ExpiresAt)
+	str(e, "ruleId", h.RuleID)
+	truth(e, "fourEyes", h.FourEyes)
 }
 
 // MarshalZerologObject encodes the failure.

@@ -81,9 +81,12 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 	c.TraceID = k.optional(c.TraceID, maxName, "/traceId")
 	c.RiskSignals = k.signals(c.RiskSignals)
 	c.Reasons = k.reasons(c.Reasons)
-	if c.HITL != nil && c.HITL.Approver != nil {
+	if c.HITL != nil && (c.HITL.Approver != nil || c.HITL.RuleID != nil) {
 		h := *c.HITL
 		h.Approver = k.optional(h.Approver, maxName, "/humanInTheLoop/approver")
+		if h.RuleID != nil && !isSlug(*h.RuleID) { // a rule may have made it of an argument
+			h.RuleID = k.optional(h.RuleID, maxName, "/humanInTheLoop/ruleId")
+		}
 		c.HITL = &h
 	}
 	c.Params = k.json(c.Params, "/params")

@@ -151,6 +151,11 @@ type HITL struct {
 	// record carries it, so that an abandoned question can be closed later by
 	// anybody; null elsewhere.
 	ExpiresAt *string `json:"expiresAt"`
+	// RuleID is the rule that asked or let the call pass, FourEyes whether it
+	// had to be somebody else than the caller; null where the call ended before
+	// anybody could be asked, and absent from records of before they were kept.
+	RuleID   *string `json:"ruleId"`
+	FourEyes *bool   `json:"fourEyes"`
 }
 
 // Error is the failure of a call, masked by the writer.

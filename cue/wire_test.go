@@ -88,7 +88,8 @@ func filledCall() audit.Call {
 			Input: json.RawMessage(`{"principal":{},"call":{"origin":"mcp-http","args":{}},"now":"2026-01-02T03:04:05.678Z","approvals":[]}`)},
 		ToolSafety: &d.ToolSafety, Effective: &d.EffectivePolicy, RiskLevel: &d.RiskLevel, RiskSignals: d.RiskSignals, Reasons: d.Reasons,
 		HITL: &audit.HITL{Mode: "REQUIRED", Outcome: audit.HITLAccepted, Approver: ptr("a"), Channel: ptr("terminal"),
-			ElapsedMs: ptr(int64(1)), PromptDigest: &sha, ExpiresAt: ptr("2026-01-02T03:04:05.678Z")},
+			ElapsedMs: ptr(int64(1)), PromptDigest: &sha, ExpiresAt: ptr("2026-01-02T03:04:05.678Z"),
+			RuleID: ptr("site-two"), FourEyes: ptr(true)},
 		Params: json.RawMessage(`{"a":1}`), ParamsDigest: &mac, Outcome: ptr(fault.OK),
 		Error:    &audit.Error{Code: fault.JSError, Reason: ptr("r"), Message: "m"},
 		Duration: &audit.Duration{Decide: 1, Approve: 2.5, Execute: 3, Total: 6.5},
@@ -291,5 +292,30 @@ func TestErrorTable(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("error table (-fault +cue):\n%s", d)
+	}
+}
+
+// TestOlderRecords: a record of before a member was added is of the format.
+func TestOlderRecords(t *testing.T) {
+	for _, gone := range []string{"shadow", "humanInTheLoop.ruleId", "humanInTheLoop.fourEyes"} {
+		raw, err := json.Marshal(wire()["AuditCall"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var record map[string]any
+		if err := json.Unmarshal(raw, &record); err != nil {
+			t.Fatal(err)
+		}
+		if part, member, ok := strings.Cut(gone, "."); ok {
+			delete(record[part].(map[string]any), member)
+		} else {
+			delete(record, gone)
+		}
+		if raw, err = json.Marshal(record); err != nil {
+			t.Fatal(err)
+		}
+		if err := verdict(t, "#AuditCall", raw); err != nil {
+			t.Errorf("without %s: %v", gone, err)
+		}
 	}
 }

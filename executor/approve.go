@@ -19,7 +19,7 @@ import (
 // when the decision asks for none.
 func (e *Engine) approve(ctx context.Context, r *run) error {
 	h := r.decision.HumanInTheLoop
-	r.human.Mode = h.Mode
+	r.human.Mode, r.human.RuleID, r.human.FourEyes = h.Mode, &h.RuleID, &h.Approvers.FourEyes
 	if r.in.State != "" {
 		// The client says that it was asked. Whatever the policy asks now, a
 		// state that does not belong to this call is refused.

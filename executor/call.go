@@ -8,6 +8,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/impact"
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
 
@@ -68,10 +69,6 @@ func left(cause error) error {
 	return fault.New(fault.Interrupted, "cancelled", "the call was cancelled before the tool ran").Because(cause)
 }
 
-// reasonHidden is the reason in the record of a tool that does not exist for
-// its caller.
-const reasonHidden = "hidden"
-
 // lookup finds the tool. One that the caller may not see does not exist for
 // it: only the record says that it was hidden.
 func (e *Engine) lookup(ctx context.Context, r *run) error {
@@ -93,7 +90,7 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		return nil
 	}
 	if ok, why := e.Catalog.Exposed(r.tool); !ok && r.tool.State == catalog.StateActive {
-		return r.conceal("hidden", why)
+		return r.conceal(impact.Hidden, why)
 	}
 	seen, err := e.Policy.Visible(ctx, r.in.Principal, []resolver.Tool{r.resolverTool()})
 	if err != nil {
@@ -106,7 +103,7 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		}
 		e.decided("hidden")
 		e.shadowHidden(ctx, r)
-		return r.conceal("hidden", "the policy hides this tool from the caller")
+		return r.conceal(impact.Hidden, "the policy hides this tool from the caller")
 	}
 	if r.tool.State != catalog.StateActive {
 		return fault.New(fault.NotActive, "state-"+slug(string(r.tool.State)), "the tool %q is not active: %s", r.tool.Spec.Name, r.tool.Why)

@@ -66,7 +66,7 @@ func (e *Engine) shadowHidden(ctx context.Context, r *run) {
 	}
 	req := r.shadowRequest(args, r.now(e))
 	e.askShadow(ctx, r, req, func(ctx context.Context) (impact.Answer, error) {
-		before, _, err := wholeAnswer(ctx, e.Policy, req)
+		before, _, err := impact.WholeAnswer(ctx, e.Policy, req)
 		return before, err
 	})
 }
@@ -110,7 +110,7 @@ func (e *Engine) underShadow(ctx context.Context, s *shadowing, req resolver.Req
 	if err != nil {
 		return s.failed(fault.New(fault.PolicyUnavailable, "shadow-alone", "the policy in force gave no answer to compare with"))
 	}
-	new, revision, err := wholeAnswer(ctx, s.policy, req)
+	new, revision, err := impact.WholeAnswer(ctx, s.policy, req)
 	if err != nil {
 		return s.failed(fault.From(err))
 	}
@@ -129,29 +129,6 @@ func (e *Engine) underShadow(ctx context.Context, s *shadowing, req resolver.Req
 		out.Differences = append(out.Differences, d)
 	}
 	return out
-}
-
-// wholeAnswer is what a policy makes of a call from its lookup on, and the
-// revision that said so, "" where the answer does not tell.
-func wholeAnswer(ctx context.Context, p Policy, req resolver.Request) (impact.Answer, string, error) {
-	seen, err := p.Visible(ctx, req.Principal, []resolver.Tool{req.Tool})
-	if err != nil {
-		return impact.Answer{}, "", err
-	}
-	visible := len(seen) == 1 && seen[0]
-	d, err := p.Resolve(ctx, req)
-	a, err := impact.AnswerOf(d, err, visible)
-	if err != nil || a.Decision == nil {
-		return a, "", err
-	}
-	revision := d.PolicyRevision
-	if !visible { // a tool that is not there runs for nobody, whatever else is decided
-		a.Decision, a.Rejected = nil, d.Reasons
-		if len(a.Rejected) == 0 {
-			a.Rejected = []decision.Reason{{ID: reasonHidden}}
-		}
-	}
-	return a, revision, nil
 }
 
 // recordable is an answer without the texts that a rule may have made of the
@@ -186,6 +163,7 @@ func masks(a impact.Answer) bool {
 // may narrow the hosts to one that the caller named.
 var spoken = []string{
 	"allow", "rejected", "visible", "riskLevel", "humanInTheLoop.mode", "humanInTheLoop.source", "humanInTheLoop.ruleId", "humanInTheLoop.autoApproved",
+	"humanInTheLoop.approvers.fourEyes",
 }
 
 func difference(c impact.Change, withhold bool) (d audit.Difference, err error) {

@@ -54,6 +54,14 @@ func denying(id string) func(*decision.Decision) {
 	}
 }
 
+// asking is a policy that asks by a rule.
+func asking(rule string, fourEyes bool) func(*decision.Decision) {
+	return func(d *decision.Decision) {
+		h := &d.HumanInTheLoop
+		h.Mode, h.AutoApproved, h.RuleID, h.Approvers.FourEyes = "REQUIRED", false, rule, fourEyes
+	}
+}
+
 var (
 	panics  = other{decide: func(context.Context) (*decision.Decision, error) { panic("boom") }}
 	hangs   = other{decide: func(ctx context.Context) (*decision.Decision, error) { <-ctx.Done(); return nil, ctx.Err() }}
@@ -112,6 +120,13 @@ func TestShadow(t *testing.T) {
 		"it denies": {shadow: answers(denying("no-words")), kind: "newly-denied", rules: []string{"no-words"}, says: []string{"allow tightened true false", `reasons.no-words changed null ""`}},
 		"it asks": {shadow: answers(func(d *decision.Decision) { d.HumanInTheLoop.Mode, d.HumanInTheLoop.RuleID = "REQUIRED", "hitl-floor" }),
 			kind: "approval-changed", rules: []string{"hitl-floor"}, says: []string{`humanInTheLoop.mode tightened "DISABLED" "REQUIRED"`, `humanInTheLoop.ruleId changed "" "hitl-floor"`}},
+		"it asks for somebody else": {policy: asking("hitl-default", false), shadow: answers(asking("site-two", true)),
+			kind: "approval-changed", rules: []string{"site-two"}, says: []string{`humanInTheLoop.ruleId changed "hitl-default" "site-two"`, `humanInTheLoop.approvers.fourEyes tightened false true`}},
+		"anybody may accept": {policy: asking("site-two", true), shadow: answers(asking("hitl-default", false)),
+			kind: "approval-changed", rules: []string{"site-two"}, says: []string{`humanInTheLoop.ruleId changed "site-two" "hitl-default"`, `humanInTheLoop.approvers.fourEyes widened true false`}},
+		"four eyes, and arguments kept out": {policy: asking("site-two", true), shadow: answers(func(d *decision.Decision) { asking("hitl-default", false)(d); masking(d) }),
+			kind: "approval-changed", rules: []string{"site-two"}, says: []string{`humanInTheLoop.ruleId changed "site-two" "hitl-default"`,
+				`humanInTheLoop.approvers.fourEyes widened true false`, `mask tightened "***" "***"`}},
 		"a higher level": {shadow: answers(func(d *decision.Decision) {
 			d.RiskLevel, d.RiskSignals = "L2", []decision.Signal{{ID: "odd-name", Level: "L2", Message: "hunter2"}}
 		}), kind: "changed", rules: []string{"odd-name"}, says: []string{`riskLevel tightened "L0" "L2"`, `riskSignals.odd-name changed null "L2"`}},
@@ -330,5 +345,37 @@ func TestNoShadowOfAnOwnRun(t *testing.T) {
 	g.Call(t.Context(), Call{Origin: decision.OriginCLITest, Unpublished: &catalog.Tool{Spec: g.tool.Spec}})
 	if s := closeOf(t, g).Shadow; s != nil {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestRecordOfWhoAsked: a record says which rule asked, and whether it had to
+// be somebody else; one of a call that was denied before does not.
+func TestRecordOfWhoAsked(t *testing.T) {
+	for name, tc := range map[string]struct {
+		policy   func(*decision.Decision)
+		rule     string
+		fourEyes bool
+		none     bool
+	}{
+		"asked":     {policy: asking("hitl-default", false), rule: "hitl-default"},
+		"four eyes": {policy: asking("site-two", true), rule: "site-two", fourEyes: true},
+		"passed":    {policy: func(d *decision.Decision) { d.HumanInTheLoop.RuleID = "hitl-disabled" }, rule: "hitl-disabled"},
+		"denied":    {policy: denying("no"), none: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newRig(t, plainTool)
+			g.decide = answersOf(tc.policy)
+			g.Call(t.Context(), Call{Name: "t", Origin: decision.OriginMCPHTTP, Principal: decision.Principal{Subject: "local", Method: "none"}})
+			h := closeOf(t, g).HITL
+			if tc.none {
+				if h.RuleID != nil || h.FourEyes != nil {
+					t.Errorf("%+v", h)
+				}
+				return
+			}
+			if h.RuleID == nil || *h.RuleID != tc.rule || h.FourEyes == nil || *h.FourEyes != tc.fourEyes {
+				t.Errorf("%+v", h)
+			}
+		})
 	}
 }

@@ -53,7 +53,8 @@ type DiffReport struct {
 	Summary DiffSummary `json:"summary"`
 }
 
-// Diff puts every tool to both policies and reports where the answers differ.
+// Diff puts every tool to both policies and reports where the answers differ,
+// to a call and to its publishing.
 // It asks about the tools, not about calls: rules that read arguments see
 // none. A policy that cannot decide about a tool is an error that names both.
 func Diff(ctx context.Context, old, new *resolver.Resolver, tools []resolver.Tool, q Question) (*DiffReport, error) {
@@ -64,6 +65,10 @@ func Diff(ctx context.Context, old, new *resolver.Resolver, tools []resolver.Too
 	if q.Now.IsZero() {
 		q.Now = time.Now() // one moment for both: a rule may read the time
 	}
+	all, err := authors(ctx, q, old, new)
+	if err != nil {
+		return nil, err
+	}
 	for _, tool := range tools {
 		before, err := ask(ctx, old, tool, q)
 		if err != nil {
@@ -73,7 +78,15 @@ func Diff(ctx context.Context, old, new *resolver.Resolver, tools []resolver.Too
 		if err != nil {
 			return nil, err
 		}
-		if changes := Compare(before, after); len(changes) > 0 {
+		changes := Compare(before, after)
+		if before.Decision != nil && after.Decision != nil {
+			published, err := publishing(ctx, old, new, tool, all)
+			if err != nil {
+				return nil, err
+			}
+			changes = append(changes, published...)
+		}
+		if len(changes) > 0 {
 			r.add(Tool{Name: tool.Spec.Name, ToolID: tool.Spec.ToolID, Changes: changes})
 		}
 	}

@@ -18,6 +18,7 @@
 package impact
 
 import (
+	"context"
 	"errors"
 
 	"github.com/toolwarrant/toolwarrant/decision"
@@ -93,6 +94,40 @@ func CallAnswer(d *decision.Decision, err error) (Answer, error) {
 		return Answer{Rejected: []decision.Reason{{ID: f.Reason, Message: f.Message}}, Visible: true}, nil
 	}
 	return AnswerOf(d, err, true)
+}
+
+// Hidden is the id of the reason where a policy hides a tool by no rule that
+// denies it too.
+const Hidden = "hidden"
+
+// Decider is a policy that is asked about calls. *resolver.Resolver is one.
+type Decider interface {
+	Visible(ctx context.Context, p decision.Principal, tools []resolver.Tool) ([]bool, error)
+	Resolve(ctx context.Context, req resolver.Request) (*decision.Decision, error)
+}
+
+// WholeAnswer is what a policy makes of a call from its lookup on, and the
+// revision that said so, "" where the answer does not tell. A tool that is not
+// there runs for nobody, whatever else is decided.
+func WholeAnswer(ctx context.Context, p Decider, req resolver.Request) (Answer, string, error) {
+	seen, err := p.Visible(ctx, req.Principal, []resolver.Tool{req.Tool})
+	if err != nil {
+		return Answer{}, "", err
+	}
+	visible := len(seen) == 1 && seen[0]
+	d, err := p.Resolve(ctx, req)
+	a, err := AnswerOf(d, err, visible)
+	if err != nil || a.Decision == nil {
+		return a, "", err
+	}
+	revision := d.PolicyRevision
+	if !visible {
+		a.Decision, a.Rejected = nil, d.Reasons
+		if len(a.Rejected) == 0 {
+			a.Rejected = []decision.Reason{{ID: Hidden}}
+		}
+	}
+	return a, revision, nil
 }
 
 func (a Answer) allow() bool { return a.Decision != nil && a.Decision.Allow }

@@ -41,6 +41,12 @@ func rate(path string, get func(*decision.Decision) int64, only func(int64) deci
 // nothing.
 func asked(d *decision.Decision) bool { return d.HumanInTheLoop.Required() }
 
+// The paths of whether somebody is asked, and, before a dot, of who may answer.
+const (
+	approvalMode = "humanInTheLoop.mode"
+	approvers    = "humanInTheLoop.approvers."
+)
+
 // judgementDimensions are how a call is judged: the level, who has to agree,
 // what the log leaves out.
 //
@@ -54,7 +60,7 @@ var judgementDimensions = []dimension{
 		follows: true,
 	},
 	{
-		path:   "humanInTheLoop.mode",
+		path:   approvalMode,
 		value:  func(d *decision.Decision) any { return d.HumanInTheLoop.Mode },
 		within: func(a, b *decision.Decision) bool { return asked(a) || !asked(b) },
 	},
@@ -62,7 +68,7 @@ var judgementDimensions = []dimension{
 	plain("humanInTheLoop.ruleId", func(d *decision.Decision) any { return d.HumanInTheLoop.RuleID }),
 	plain("humanInTheLoop.autoApproved", func(d *decision.Decision) any { return d.HumanInTheLoop.AutoApproved }),
 	{
-		path:    "humanInTheLoop.approvers.groups",
+		path:    approvers + "groups",
 		value:   func(d *decision.Decision) any { return d.HumanInTheLoop.Approvers.Groups },
 		applies: asked,
 		within: func(a, b *decision.Decision) bool {
@@ -76,7 +82,7 @@ var judgementDimensions = []dimension{
 		},
 	},
 	{
-		path:    "humanInTheLoop.approvers.fourEyes",
+		path:    approvers + "fourEyes",
 		value:   func(d *decision.Decision) any { return d.HumanInTheLoop.Approvers.FourEyes },
 		applies: asked,
 		within: func(a, b *decision.Decision) bool {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/decision"
-	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
@@ -132,57 +131,4 @@ func (r *replay) tool(rec audit.Record) (resolver.Tool, *Gap) {
 	t.Source = source
 	r.tools.Add(key, t)
 	return t, nil
-}
-
-// asAnswer is what a record says was decided.
-func asAnswer(rec audit.Record) Answer {
-	d := &decision.Decision{Allow: len(rec.Reasons) == 0, RiskSignals: rec.RiskSignals, Reasons: ids(rec.Reasons), ProfileChain: rec.Policy.ProfileChain}
-	if rec.RiskLevel != nil {
-		d.RiskLevel = *rec.RiskLevel
-	}
-	if rec.Effective != nil {
-		d.EffectivePolicy = *rec.Effective
-		d.EffectivePolicy.FS.BasePath = ""
-	}
-	if approvalKnown(rec) {
-		d.HumanInTheLoop.Mode = rec.HITL.Mode
-	}
-	return Answer{Decision: d, Visible: true}
-}
-
-// approvalKnown: a call that ended before anybody could be asked does not
-// tell whether somebody would have been.
-func approvalKnown(rec audit.Record) bool {
-	if rec.HITL == nil || rec.HITL.Mode == "" || len(rec.Reasons) > 0 {
-		return false
-	}
-	return rec.HITL.Outcome != audit.HITLNotRequired || rec.Outcome != nil && *rec.Outcome != fault.Denied
-}
-
-// kept is what a record would keep of an answer, so that both have the same
-// parts. Where the workspace lies is the installation's and not the policy's.
-func kept(a Answer, rec audit.Record) Answer {
-	d := a.Decision
-	if d == nil {
-		a.Rejected = ids(a.Rejected)
-		return a
-	}
-	out := &decision.Decision{
-		Allow: d.Allow, RiskLevel: d.RiskLevel, RiskSignals: d.RiskSignals, Reasons: ids(d.Reasons),
-		ProfileChain: d.ProfileChain, EffectivePolicy: d.EffectivePolicy,
-	}
-	out.EffectivePolicy.FS.BasePath = ""
-	if approvalKnown(rec) {
-		out.HumanInTheLoop.Mode = d.HumanInTheLoop.Mode
-	}
-	return Answer{Decision: out, Visible: true}
-}
-
-// ids leaves the texts out: a record masks and cuts them.
-func ids(list []decision.Reason) []decision.Reason {
-	out := make([]decision.Reason, len(list))
-	for i, r := range list {
-		out[i] = decision.Reason{ID: r.ID}
-	}
-	return out
 }

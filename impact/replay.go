@@ -7,7 +7,6 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/toolwarrant/toolwarrant/audit"
-	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
@@ -90,12 +89,13 @@ type replay struct {
 	tools    *lru.Cache[toolKey, resolver.Tool]
 	policies *lru.Cache[string, *resolver.Resolver]
 	objects  map[string]string // revision -> digest of its artefact
+	unusable map[string]string // revision -> why its policy cannot be asked
 }
 
 type toolKey struct{ id, digest, source string }
 
 func newReplay(o ReplayOptions) (*replay, error) {
-	r := &replay{options: o, report: newReplayReport(), objects: map[string]string{}}
+	r := &replay{options: o, report: newReplayReport(), objects: map[string]string{}, unusable: map[string]string{}}
 	var failed [2]error
 	r.tools, failed[0] = lru.New[toolKey, resolver.Tool](maxTools)
 	r.policies, failed[1] = lru.New[string, *resolver.Resolver](maxPolicies)
@@ -138,7 +138,8 @@ func (r *replay) call(ctx context.Context, l audit.Line) error {
 		r.report.unrepeatable(rec, *gap)
 		return nil
 	}
-	after, read, err := decideAgain(ctx, policy, in.request(tool), in.hidden)
+	req := in.request(tool)
+	after, read, err := decideAgain(ctx, policy, req, in.hidden, ownRun(rec))
 	if err != nil {
 		return about(err, policy, tool)
 	}
@@ -146,22 +147,15 @@ func (r *replay) call(ctx context.Context, l audit.Line) error {
 		r.report.unrepeatable(rec, gapOf("masked", inputPointer+read[0], "a rule reads a value that the log does not have"))
 		return nil
 	}
-	r.report.compare(rec, asAnswer(rec), kept(after, rec), after.rule())
-	return nil
-}
-
-// decideAgain gives the answer of a policy to a recorded call.
-func decideAgain(ctx context.Context, p *resolver.Resolver, req resolver.Request, hidden []string) (Answer, []string, error) {
-	var d *decision.Decision
-	var read []string
-	var err error
-	if len(hidden) > 0 {
-		d, read, err = p.ResolveHidden(ctx, req, hidden)
-	} else {
-		d, err = p.Resolve(ctx, req)
+	before, now, gap, err := r.sides(ctx, rec, req, in.hidden, after)
+	if err != nil {
+		return err
 	}
-	a, err := CallAnswer(d, err)
-	return a, read, err
+	if gap != nil {
+		r.report.partial(rec, *gap)
+	}
+	r.report.compare(rec, before, now, after.rule())
+	return nil
 }
 
 // policy is what decides a call of a revision.
@@ -169,6 +163,11 @@ func (r *replay) policy(ctx context.Context, revision string) (*resolver.Resolve
 	if r.options.Policy != nil {
 		return r.options.Policy, nil, nil
 	}
+	return r.recordedPolicy(ctx, revision)
+}
+
+// recordedPolicy is the policy of a revision that the log holds.
+func (r *replay) recordedPolicy(ctx context.Context, revision string) (*resolver.Resolver, *Gap, error) {
 	if p, ok := r.policies.Get(revision); ok {
 		return p, nil, nil
 	}
@@ -188,7 +187,7 @@ func (r *replay) policy(ctx context.Context, revision string) (*resolver.Resolve
 // object notes where a policy is kept.
 func (r *replay) object(l audit.Line) error {
 	rec, err := l.Decode()
-	if err != nil || r.options.Policy != nil || rec.Kind == nil || *rec.Kind != "policy" || rec.Digest == nil {
+	if err != nil || rec.Kind == nil || *rec.Kind != "policy" || rec.Digest == nil {
 		return err
 	}
 	return r.entered(*rec.Digest)
@@ -196,9 +195,6 @@ func (r *replay) object(l audit.Line) error {
 
 // removed notes where the policies are whose lines were removed.
 func (r *replay) removed(ctx context.Context, files []string) error {
-	if r.options.Policy != nil {
-		return nil
-	}
 	digests, err := audit.RemovedPolicies(ctx, files)
 	for _, d := range digests {
 		if err == nil {
@@ -215,6 +211,9 @@ func (r *replay) entered(digest string) error {
 		return nil // its calls are reported as they come
 	}
 	revision, err := resolver.ArtefactRevision(content)
+	if err != nil && r.options.Policy != nil {
+		return nil // as if it were missing: another policy decides
+	}
 	if err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (r *recorder) call(id string, change func(*audit.Call)) {
 		Policy: &audit.Policy{Revision: d.PolicyRevision, ProfileChain: d.ProfileChain}, Effective: &d.EffectivePolicy,
 		Decision:  &audit.Decision{ID: d.DecisionID, DecidedAt: d.DecidedAt, Input: in, MaskedPointers: []string{}},
 		RiskLevel: &d.RiskLevel, RiskSignals: d.RiskSignals, Reasons: d.Reasons, Outcome: &ok,
-		HITL: &audit.HITL{Mode: d.HumanInTheLoop.Mode, Outcome: audit.HITLAccepted},
+		HITL: &audit.HITL{Mode: d.HumanInTheLoop.Mode, Outcome: audit.HITLAccepted, RuleID: &d.HumanInTheLoop.RuleID, FourEyes: &d.HumanInTheLoop.Approvers.FourEyes},
 	}
 	if change != nil {
 		change(&c)
@@ -128,6 +128,7 @@ func TestReplayKinds(t *testing.T) {
 		"it was denied":    {func(c *audit.Call) { c.Reasons = []decision.Reason{{ID: "closed"}} }, ReplaySummary{Counts: Counts{NewlyAllowed: 1}, Widened: 1}, []string{"closed"}, ""},
 		"nobody was asked": {func(c *audit.Call) { c.HITL.Mode = "DISABLED" }, ReplaySummary{Counts: Counts{ApprovalChanged: 1}}, []string{"hitl-default"}, ""},
 		"it ended too early": {func(c *audit.Call) {
+			older(c) // the rule is kept from where somebody could be asked
 			c.HITL.Mode, c.HITL.Outcome, c.Outcome = "DISABLED", audit.HITLNotRequired, &denied
 		}, ReplaySummary{Counts: Counts{Same: 1}}, nil, ""},
 		"a lower level": {func(c *audit.Call) {

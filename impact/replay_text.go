@@ -36,6 +36,15 @@ func (r *ReplayReport) Text() string {
 	for _, g := range r.Gaps {
 		fmt.Fprintf(w, "%s\t%d\t%s\n", visible(g.Pointer), g.Calls, g.Message)
 	}
+	if len(r.Partial) > 0 {
+		fmt.Fprintln(w, "\nCOMPARED IN PART\tCALLS\tBECAUSE")
+	}
+	for _, p := range r.Partial {
+		fmt.Fprintf(w, "%s\t%d\t%s\n", visible(p.Pointer), p.Calls, visible(p.Message))
+	}
+	for _, p := range r.Partial {
+		fmt.Fprintf(w, "\nNot compared for %s: %s\n", count(p.Calls, "call"), strings.Join(p.NotCompared, ", "))
+	}
 	writeDifferences(w, r.Differences, s.differ())
 	w.Flush() // into memory: it cannot fail
 	return b.String()

@@ -57,6 +57,7 @@ type ReplaySummary struct {
 	Unrepeatable int `json:"unrepeatable"` // see Gaps
 	Counts
 	Widened int `json:"widened"` // calls that may do more, or are asked for less
+	Partial int `json:"partial"` // of those of Counts: see Partial
 }
 
 // ToolCounts are the calls of a tool.
@@ -84,6 +85,13 @@ type Difference struct {
 	Changes []Change `json:"changes"`
 }
 
+// Partial says why calls were compared by what their records hold alone, and
+// what these do not hold.
+type Partial struct {
+	Gap
+	NotCompared []string `json:"notCompared"` // paths, as in a decision
+}
+
 // ReplayReport is what a policy makes of the calls of a log.
 type ReplayReport struct {
 	Policy      Policy        `json:"policy"`
@@ -92,16 +100,19 @@ type ReplayReport struct {
 	Rules       []RuleCounts  `json:"rules"`
 	Differences []Difference  `json:"differences"` // the first 100
 	Gaps        []Gap         `json:"unrepeatable"`
+	// Partial are why calls were compared by what their records hold alone.
+	Partial []Partial `json:"partial"`
 
 	tools map[toolKey]*ToolCounts
 	rules map[string]*RuleCounts
 	gaps  map[string]*Gap
+	parts map[string]*Partial
 }
 
 func newReplayReport() *ReplayReport {
 	return &ReplayReport{
-		Differences: []Difference{}, Tools: []ToolCounts{}, Rules: []RuleCounts{}, Gaps: []Gap{},
-		tools: map[toolKey]*ToolCounts{}, rules: map[string]*RuleCounts{}, gaps: map[string]*Gap{},
+		Differences: []Difference{}, Tools: []ToolCounts{}, Rules: []RuleCounts{}, Gaps: []Gap{}, Partial: []Partial{},
+		tools: map[toolKey]*ToolCounts{}, rules: map[string]*RuleCounts{}, gaps: map[string]*Gap{}, parts: map[string]*Partial{},
 	}
 }
 
@@ -109,6 +120,14 @@ func newReplayReport() *ReplayReport {
 // not ask, for approval now.
 func (r *ReplayReport) compare(rec audit.Record, before, after Answer, rule string) {
 	r.count(rec, judge(before, after, rule))
+}
+
+// partial counts a call of which not everything can be compared.
+func (r *ReplayReport) partial(rec audit.Record, g Gap) {
+	r.Summary.Partial++
+	p := &Partial{Gap: g, NotCompared: unrecorded(rec)}
+	rest := &Partial{Gap: gapOf(g.Reason, more, g.Message), NotCompared: p.NotCompared}
+	row(r.parts, g.Reason+g.Pointer+strings.Join(p.NotCompared, " "), p, rest).Calls++
 }
 
 // count counts a call of which it is known what becomes of it.
@@ -189,7 +208,7 @@ func kindOf(before, after Answer, changes []Change) Kind {
 		return NewlyDenied
 	case !before.allow() && after.allow():
 		return NewlyAllowed
-	case after.allow() && asked(before.Decision) != asked(after.Decision):
+	case after.allow() && slices.ContainsFunc(changes, Change.ofApproval):
 		return ApprovalChanged
 	case len(changes) > 0:
 		return OtherChange
@@ -197,8 +216,13 @@ func kindOf(before, after Answer, changes []Change) Kind {
 	return Same
 }
 
+// ofApproval: whether somebody is asked, or who may answer.
+func (c Change) ofApproval() bool {
+	return c.Path == approvalMode && c.Direction != Changed || strings.HasPrefix(c.Path, approvers)
+}
+
 // rulesOf names what is behind a difference: the ids of the reasons or
-// signals that came or went, the rule of the approval, else the paths that
+// signals that came or went, the rules of the approval, else the paths that
 // changed.
 func rulesOf(kind Kind, rule string, before, after Answer, changes []Change) []string {
 	named := map[string]bool{}
@@ -220,7 +244,11 @@ func rulesOf(kind Kind, rule string, before, after Answer, changes []Change) []s
 			}
 		}
 		if kind == ApprovalChanged {
-			named[rule] = true
+			for _, c := range changes {
+				if c.ofApproval() {
+					named[behind(c, before.rule(), rule)] = true
+				}
+			}
 		}
 	}
 	if len(named) == 0 {
@@ -229,6 +257,19 @@ func rulesOf(kind Kind, rule string, before, after Answer, changes []Change) []s
 		}
 	}
 	return slices.Sorted(maps.Keys(named))
+}
+
+// behind names what a change of approval comes from: the rule that asks for
+// more, the one of then where that is lifted. A rule that asks on both sides
+// is not what changed who may answer: then it is the path.
+func behind(c Change, was, is string) string {
+	switch {
+	case c.Path != approvalMode && (was == is || c.Direction == Changed):
+		return c.Path
+	case c.Direction == Widened && was != "":
+		return was
+	}
+	return cmp.Or(is, c.Path)
 }
 
 // rule is what is behind the approval, or its absence.
@@ -251,14 +292,22 @@ func (r *ReplayReport) finish() *ReplayReport {
 	for _, g := range r.gaps {
 		r.Gaps = append(r.Gaps, *g)
 	}
+	for _, g := range r.parts {
+		r.Partial = append(r.Partial, *g)
+	}
 	slices.SortFunc(r.Tools, func(a, b ToolCounts) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ToolID, b.ToolID))
 	})
 	slices.SortFunc(r.Rules, func(a, b RuleCounts) int { return cmp.Compare(a.ID, b.ID) })
-	slices.SortFunc(r.Gaps, func(a, b Gap) int {
-		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Pointer, b.Pointer))
+	slices.SortFunc(r.Gaps, compareGaps)
+	slices.SortFunc(r.Partial, func(a, b Partial) int {
+		return cmp.Or(compareGaps(a.Gap, b.Gap), slices.Compare(a.NotCompared, b.NotCompared))
 	})
 	return r
+}
+
+func compareGaps(a, b Gap) int {
+	return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Pointer, b.Pointer))
 }
 
 // Refused reports whether a gate does not let the policy pass.

@@ -20,7 +20,7 @@ func (r *DiffReport) Text() string {
 	for _, t := range r.Tools {
 		fmt.Fprintf(w, "\n%s\n", visible(t.Name))
 		for _, c := range t.Changes {
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", c.Direction, c.Path, visible(c.words()))
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", c.Direction, visible(c.Path), visible(c.words()))
 		}
 	}
 	w.Flush() // into memory: it cannot fail

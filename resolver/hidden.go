@@ -23,17 +23,26 @@ func (r *Resolver) ResolveHidden(ctx context.Context, req Request, hidden []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	marks := &marker{paths: map[string][]string{}, read: map[string]bool{}}
-	for _, p := range hidden {
-		marks.paths[p] = tokens(p)
-	}
+	marks := newMarker(hidden)
 	d, err = e.decide(ctx, pl, req, watch(marks.note)...)
-	for _, p := range hidden {
-		if marks.read[p] && !slices.Contains(read, p) {
-			read = append(read, p)
-		}
+	return d, marks.found(hidden), err
+}
+
+// VisibleHidden is Visible for one tool and a principal of which parts are not
+// known, as ResolveHidden is Resolve.
+func (r *Resolver) VisibleHidden(ctx context.Context, p decision.Principal, tool Tool, hidden []string) (seen bool, read []string, err error) {
+	e := r.active.Load()
+	s := &subject{tool: tool, principal: p, chain: e.keyFor(tool.Spec, p)}
+	if st, err := e.standing(ctx, s); err != nil || st.rejected {
+		return false, nil, err
 	}
-	return d, read, err
+	input, err := e.listed(ctx, s)
+	if err != nil {
+		return false, nil, err
+	}
+	marks := newMarker(hidden)
+	seen, err = e.shows(ctx, input, watch(marks.note)...)
+	return seen, marks.found(hidden), err
 }
 
 func tokens(pointer string) []string {
@@ -117,6 +126,24 @@ func references(node any, note func(ast.Ref)) {
 type marker struct {
 	paths map[string][]string
 	read  map[string]bool
+}
+
+func newMarker(hidden []string) *marker {
+	m := &marker{paths: map[string][]string{}, read: map[string]bool{}}
+	for _, p := range hidden {
+		m.paths[p] = tokens(p)
+	}
+	return m
+}
+
+// found are those of the paths that were read, in their order.
+func (w *marker) found(hidden []string) (read []string) {
+	for _, p := range hidden {
+		if w.read[p] && !slices.Contains(read, p) {
+			read = append(read, p)
+		}
+	}
+	return read
 }
 
 // note marks the paths that a reference reads: those below it, and those that

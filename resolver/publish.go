@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -36,6 +37,32 @@ func (r *Resolver) PublishRefusals(ctx context.Context, req Request, justificati
 	out := rd.reasons(ast.ObjectTerm([2]*ast.Term{ast.InternedTerm("refusals"), t}), "refusals")
 	if rd.err != nil {
 		return nil, unavailable("eval-error", "the policy gave refusals of another shape: %v", rd.err)
+	}
+	return out, nil
+}
+
+// TrustedAuthors are names of settings.publish.trustedAuthors.
+type TrustedAuthors struct{ Groups, Subjects []string }
+
+// TrustedAuthors are the authors whom the settings of a policy name for tools of
+// the highest level; none where they name none. What that permits, and whether
+// it does, is for the rules to say: see PublishRefusals.
+func (r *Resolver) TrustedAuthors(ctx context.Context) (TrustedAuthors, error) {
+	var out TrustedAuthors
+	e := r.active.Load()
+	v, err := storage.ReadOne(ctx, e.program.store, storage.MustParsePath("/toolwarrant/settings/publish/trustedAuthors"))
+	if storage.IsNotFound(err) {
+		return out, nil
+	}
+	value, ok := v.(ast.Value)
+	if err != nil || !ok {
+		return out, unavailable("eval-error", "the settings of publishing cannot be read").Because(err)
+	}
+	var rd reader
+	t := ast.NewTerm(value)
+	out.Groups, out.Subjects = rd.sorted(t, "groups"), rd.sorted(t, "subjects")
+	if rd.err != nil {
+		return out, unavailable("eval-error", "the settings of publishing are of another shape: %v", rd.err)
 	}
 	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -96,8 +97,13 @@ func (a *app) catalogShowCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			seen, err := s.Policy.Visible(ctx, principal(), []resolver.Tool{{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env}})
+			if err != nil {
+				return err
+			}
 			if a.format == "json" {
-				a.json(map[string]any{"spec": json.RawMessage(t.Spec.Bytes()), "state": t.State, "source": t.Source, "path": t.Path, "why": t.Why, "decision": d})
+				a.json(map[string]any{"spec": json.RawMessage(t.Spec.Bytes()), "state": t.State, "source": t.Source, "path": t.Path, "why": t.Why,
+					"decision": d, "visible": seen[0]})
 				return nil
 			}
 			a.printf("%s\n\n%s\n\n", t.Spec.Name, t.Spec.Description)
@@ -109,7 +115,7 @@ func (a *app) catalogShowCmd() *cobra.Command {
 				a.printf("  %-14s %-8s %s  %s\n", p.Name, strings.ToLower(string(p.Type)), need, p.Description)
 			}
 			a.printf("\nstate        %s %s\n", t.State, t.Why)
-			a.printDecision(d)
+			a.printDecision(resolved{d, seen[0]})
 			return nil
 		}),
 	}
@@ -145,7 +151,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 				return nil
 			}
 			a.printf("%s passed its test and is served. What it may do:\n\n", t.Spec.Name)
-			a.printDecision(res.Decision)
+			a.printDecision(resolved{res.Decision, true}) // an author's own test is no call that could find it hidden
 			return nil
 		}),
 	}

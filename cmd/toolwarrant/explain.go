@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
@@ -17,28 +16,28 @@ import (
 
 // explain prints a decision, or the rejection of a document, with what led to
 // it and what would change it.
-func (a *app) explain(ctx context.Context, policy *resolver.Resolver, req resolver.Request) error {
+func (a *app) explain(ctx context.Context, policy *resolver.Resolver, req resolver.Request, visible bool) error {
 	ex, err := policy.Explain(ctx, req)
 	if ex == nil {
 		return err
 	}
 	if a.format == "json" {
-		return a.explainJSON(ex, err)
+		return a.explainJSON(ex, visible, err)
 	}
 	if ex.Decision != nil {
-		a.printDecision(ex.Decision)
+		a.printDecision(resolved{ex.Decision, visible})
 	}
 	a.printTrails(ex)
 	a.printWays(ex)
 	if err != nil {
 		return err
 	}
-	return allowed(ex.Decision)
+	return allowed(resolved{ex.Decision, visible})
 }
 
 // explainJSON prints the decision, or the error of a rejection, and beside it
 // the explanation.
-func (a *app) explainJSON(ex *resolver.Explanation, rejected error) error {
+func (a *app) explainJSON(ex *resolver.Explanation, visible bool, rejected error) error {
 	trails := map[string]any{
 		"layers": ex.Layers, "fields": ex.Fields, "bounds": ex.Bounds, "signals": ex.Signals, "approval": ex.Approval,
 		"demands": ex.Demands, "reasons": ex.Reasons, "rejected": ex.Rejected, "ways": ex.Ways,
@@ -50,10 +49,10 @@ func (a *app) explainJSON(ex *resolver.Explanation, rejected error) error {
 		return printed{f.Code}
 	}
 	a.json(struct {
-		*decision.Decision
+		resolved
 		Explanation map[string]any `json:"explanation"`
-	}{ex.Decision, trails})
-	return allowed(ex.Decision)
+	}{resolved{ex.Decision, visible}, trails})
+	return allowed(resolved{ex.Decision, visible})
 }
 
 // table writes rows under a head, and nothing without rows.

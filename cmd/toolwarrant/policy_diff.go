@@ -17,8 +17,9 @@ func (a *app) policyDiffCmd() *cobra.Command {
 		Short: "Show what a change of policy changes for every tool",
 		Long: `Put every tool of the catalog to two policies, each "builtin" or a policy
 folder, and show where the answers differ: tools that are allowed, refused or
-hidden, network, files, classes, limits, level, approval. Each difference is
-widened, tightened, or changed where it permits neither more nor less.
+hidden, network, files, classes, limits, level, approval, and what publishing
+asks for. Each difference is widened, tightened, or changed where it permits
+neither more nor less.
 
 The question is about the tools and not about calls: a rule that reads
 arguments sees none, and "policy replay" shows what it does. The policies need

@@ -14,8 +14,13 @@ func (a *app) policyReplayCmd() *cobra.Command {
 		Use:   "replay LOG...",
 		Short: "Decide the calls of an audit log again, under another policy",
 		Long: `Decide every recorded call again with the input that the log has, and count
-what would come out otherwise: newly denied, newly allowed, approval changed,
-or changed in level or grants alone; by tool and by rule. Nothing runs.
+what would come out otherwise: newly denied (or hidden), newly allowed, approval
+changed (whether somebody is asked, or who may accept), or changed in level,
+grants or limits alone; by tool and by rule. Nothing runs.
+
+What a record does not hold (limits, mask, isolation, who may accept) is what
+the policy that decided the call says again. Where the log does not hold that
+policy, the report says what was not compared.
 
 LOG is a file, several files that are one log, or a folder of them. A log that
 does not verify is refused. --policy recorded takes the policies that the log

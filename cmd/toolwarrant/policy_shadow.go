@@ -15,7 +15,8 @@ func (a *app) policyShadowCmd() *cobra.Command {
 		Short: "Count where the shadow policy of a server differed, by tool and by rule",
 		Long: `Count what the records of an audit log say of the shadow policy that was asked
 beside the one in force (serve --shadow-policy): the same, would be denied,
-would be allowed, approval would change, or changed in level or grants alone.
+would be allowed, approval would change (whether somebody is asked, or who may
+accept), or changed in level, grants or limits alone.
 Nothing is decided again: the answers are those of then.
 
 LOG is a file, several files that are one log, or a folder of them. A log that

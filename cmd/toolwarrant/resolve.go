@@ -30,8 +30,12 @@ rule gave each signal and why a human is asked. It then puts changed documents
 to the policy and shows what would lower the level, what would pass without a
 human, and what the layers would accept of a document that they reject.
 
-Exit status: 0 the call is allowed, 1 it is denied or the layers reject the
-document, 2 wrong usage, 3 the policy could not answer.`,
+A tool that the policy hides from the caller is not allowed, whatever else is
+decided; of JSON, "visible" says so beside the decision.
+
+Exit status: 0 the call is allowed, 1 it is denied, the tool is hidden from the
+caller, or the layers reject the document, 2 wrong usage, 3 the policy could not
+answer.`,
 		Example: `  toolwarrant resolve writeTextFile
   toolwarrant resolve ./mytool --format json
   toolwarrant resolve mytool.json --explain`,
@@ -74,19 +78,23 @@ document, 2 wrong usage, 3 the policy could not answer.`,
 				Tool:      resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env},
 				Principal: caller, Origin: decision.Origin(origin), Args: raw, Now: time.Now(),
 			}
+			seen, err := policy.Visible(ctx, caller, []resolver.Tool{req.Tool})
+			if err != nil {
+				return err
+			}
 			if explain {
-				return a.explain(ctx, policy, req)
+				return a.explain(ctx, policy, req, seen[0])
 			}
 			d, err := policy.Resolve(ctx, req)
 			if err != nil {
 				return err
 			}
 			if a.format == "json" {
-				a.json(d)
+				a.json(resolved{d, seen[0]})
 			} else {
-				a.printDecision(d)
+				a.printDecision(resolved{d, seen[0]})
 			}
-			return allowed(d)
+			return allowed(resolved{d, seen[0]})
 		},
 	}
 	c.Flags().StringVar(&args, "args", "", "arguments as a JSON object, or @FILE")
@@ -99,9 +107,16 @@ document, 2 wrong usage, 3 the policy could not answer.`,
 	return c
 }
 
+// resolved is a decision, and whether the tool is there for the caller at all:
+// a call of one that is not ends before anything is decided.
+type resolved struct {
+	*decision.Decision
+	Visible bool `json:"visible"`
+}
+
 // allowed is the exit status of a decision.
-func allowed(d *decision.Decision) error {
-	if !d.Allow {
+func allowed(d resolved) error {
+	if !d.Allow || !d.Visible {
 		return errAnswerNo
 	}
 	return nil
@@ -121,7 +136,7 @@ func knownOrigin(o string) error {
 }
 
 // printDecision shows a decision to a person.
-func (a *app) printDecision(d *decision.Decision) {
+func (a *app) printDecision(d resolved) {
 	w := tabwriter.NewWriter(a.std.out, 0, 8, 2, ' ', 0)
 	row := func(k, format string, v ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", k, mask.Visible(fmt.Sprintf(format, v...)))
@@ -134,7 +149,10 @@ func (a *app) printDecision(d *decision.Decision) {
 	}
 	p := d.EffectivePolicy
 	row("tool", "%s (%s)", d.Tool.Name, d.Tool.ToolID)
-	row("allowed", "%t", d.Allow)
+	row("allowed", "%t", d.Allow && d.Visible)
+	if !d.Visible {
+		row("visible", "false: the policy hides the tool from this caller, whose call is answered with NOT_FOUND")
+	}
 	row("risk", "%s", d.RiskLevel)
 	for _, s := range d.RiskSignals {
 		row("", "%s %s: %s", s.Level, s.ID, s.Message)
