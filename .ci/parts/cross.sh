@@ -26,8 +26,8 @@ say 'static'
 "$SCRATCH/isstatic" "$out"/linux-*/toolwarrant || fail 'a Linux binary is not static'
 
 # Packages whose tests can run under an emulator, which starts no second
-# process; the one test that does is left out.
-alone='^TestProcessesAgree$'
+# process; tests that do are left out.
+alone='^(TestProcessesAgree|TestAsOrdinaryUser)$'
 small=(./spec/... ./lint ./catalog ./digest ./fault ./decision ./keyring ./config ./approval/... ./executor/class ./executor/egress
 	./executor/filesystem ./executor/parser ./executor/mask ./executor/secret ./executor/broker ./executor/js ./internal/atomicfile)
 
