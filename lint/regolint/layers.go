@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/publicsuffix"
+
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
@@ -39,6 +41,11 @@ func (l *linter) layers() {
 		if i := slices.IndexFunc(s.Hosts, isAnything); i >= 0 {
 			report("%s may talk to every public host through %q; name the hosts", []string{"network", "hosts"}, s.Hosts[i])
 		}
+		for _, host := range s.Hosts {
+			if publicSuffix(host) {
+				report("%s may talk to whoever gets a name below %q, which is open to everybody; name the hosts", []string{"network", "hosts"}, host)
+			}
+		}
 		if s.FileWrite {
 			report("%s may write files without having asked; leave fileWrite out and let a tool ask", []string{"fileWrite"})
 		}
@@ -51,6 +58,19 @@ func (l *linter) layers() {
 			report("%s is denied no class; a deny list keeps the ways out of the sandbox closed", []string{"denyClasses"})
 		}
 	}
+}
+
+// publicSuffix reports whether a pattern is about all names below a suffix
+// under which anybody can have one: "*.com", "*.co.uk", "*.github.io".
+func publicSuffix(pattern string) bool {
+	stem, ok := strings.CutPrefix(strings.ToLower(strings.TrimSuffix(pattern, ".")), "*.")
+	if !ok || stem == "" {
+		return false
+	}
+	// A name of one label that the list lacks, such as "internal", is of a
+	// network of one's own.
+	suffix, listed := publicsuffix.PublicSuffix(stem)
+	return suffix == stem && (listed || strings.Contains(suffix, "."))
 }
 
 // wideClass is a pattern for a whole vendor: "java.*", "org.*".

@@ -53,6 +53,8 @@ var whole = []struct {
 	{"a layer of another type", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: timeoutSeconds: \"ten\"\n"}}, []string{"TW201 cue/profiles/own.cue:3"}},
 	{"a setting that does not fit", []change{{"rego/data.json", `"threshold": "L3"`, `"threshold": "L9"`}}, []string{"TW201 rego/data.json:70"}},
 	{"a setting of another value", []change{{"rego/data.json", `"threshold": "L3"`, `"threshold": "L2"`}}, nil},
+	{"hosts below a public suffix", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: network: {\n\tmode: \"allowlist\"\n\thosts: [\"*.com\"]\n}\nprofiles: pages: network: hosts: [\"*.github.io\", \"*.co.uk\"]\n"}}, []string{"TW212 cue/profiles/own.cue:5", "TW212 cue/profiles/own.cue:7", "TW212 cue/profiles/own.cue:7"}},
+	{"hosts of one's own", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: network: hosts: [\"*.corp\", \"*.internal\", \"*.example.com\", \"api.github.io\"]\n"}}, nil},
 	{"a profile", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: {\n\textends: \"standard\"\n\tnetwork: hosts: [\"*.example.com\"]\n}\n"}}, nil},
 
 	{"a field of a reason", []change{{"rego/access/access.rego", `"message": sprintf("the tool is`, `"mesage": sprintf("the tool is`}}, []string{"TW215 rego/access/access.rego:63"}},
