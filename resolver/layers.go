@@ -49,6 +49,7 @@ type layers struct {
 	baseline *layer
 	profiles map[string]*layer
 	bindings []binding
+	at       []string // where each binding names its category, as file:line
 }
 
 func cueFault(policy, format string, args ...any) *fault.Error {
@@ -126,6 +127,7 @@ func (l *layers) readAll(root cue.Value) error {
 		}
 		l.bindings = append(l.bindings, binding(b))
 		places = append(places, placeOf(list.Value().LookupPath(cue.ParsePath("profile"))))
+		l.at = append(l.at, placeOf(list.Value().LookupPath(cue.ParsePath("category"))))
 	}
 	return l.checkNames(places)
 }

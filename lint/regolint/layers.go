@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/suggest"
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
 
@@ -58,6 +59,35 @@ func (l *linter) layers() {
 			report("%s is denied no class; a deny list keeps the ways out of the sandbox closed", []string{"denyClasses"})
 		}
 	}
+}
+
+// bindings looks at the categories that bindings name. An error of the layers
+// was reported with them.
+func (l *linter) bindings() {
+	bound, _ := l.text.Bindings()
+	for _, b := range bound {
+		if why := l.strayCategory(b.Category); why != "" {
+			l.at("TW217", b.File, "", b.Line, 1, "the binding to the profile %s is for %s", b.Profile, why)
+		}
+	}
+}
+
+// strayCategory says that a category is not in the vocabulary, or "".
+// Documents may have others: a catalog of one's own can be what is meant.
+func (l *linter) strayCategory(category string) string {
+	if len(l.categories) == 0 || slices.Contains(l.categories, category) {
+		return ""
+	}
+	for _, known := range l.categories {
+		if strings.EqualFold(known, category) {
+			return strconv.Quote(category) + ", and categories are compared in full; did you mean " + strconv.Quote(known) + "?"
+		}
+	}
+	why := "the category " + strconv.Quote(category) + ", which the vocabulary does not have"
+	if near := suggest.Nearest(category, l.categories); near != "" {
+		why += "; did you mean " + strconv.Quote(near) + "?"
+	}
+	return why
 }
 
 // publicSuffix reports whether a pattern is about all names below a suffix

@@ -314,7 +314,7 @@ func within(x *ast.Term, list []*ast.Term) bool {
 func (k *known) outside(e *ast.Expr, subject *ast.Term, compared []*ast.Term) bool {
 	domain, ok := k.s.domain(subject, nil, 0)
 	if !ok {
-		return false
+		return k.stray(e, subject, compared)
 	}
 	var names []string
 	known := make([]*ast.Term, len(domain))

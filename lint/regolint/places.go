@@ -239,3 +239,22 @@ func (k *known) among(e *ast.Expr, x, xs *ast.Term) {
 		k.report("TW206", e, "%s", fmt.Sprintf("%s is never in %s%s", x, xs, meant(string(text), names)))
 	}
 }
+
+// stray reports comparisons of the category of a tool with one outside the
+// vocabulary.
+func (k *known) stray(e *ast.Expr, subject *ast.Term, compared []*ast.Term) (found bool) {
+	if subject.String() != "input.tool.category" || k.s.m.test {
+		return false
+	}
+	for _, c := range compared {
+		text, ok := c.Value.(ast.String)
+		if !ok || isAnything(string(text)) {
+			continue
+		}
+		if why := k.s.l.strayCategory(string(text)); why != "" {
+			found = true
+			k.report("TW217", e, "the rule is for %s", why)
+		}
+	}
+	return found
+}

@@ -206,6 +206,11 @@ var table = []struct {
 	{"TW214", "a filter", "x contains g if {\n\tsome g in input.principal.groups\n\tg != \"a\"\n}", nil},
 	{"TW214", "of one place", `x if input.layers.profiles[0].name != "a"`, nil},
 
+	{"TW217", "another spelling", `x if input.tool.category == "web"`, []int{1}},
+	{"TW217", "in a list", `x if not input.tool.category in {"WEB", "FINANCE"}`, []int{1}},
+	{"TW217", "a category", `x if input.tool.category in {"WEB", "MATH"}`, nil},
+	{"TW217", "another field", `x if input.tool.name == "web"`, nil},
+
 	{"TW216", "no such finding", "# METADATA\n# title: T\n# labels:\n#   id: own-x\n# custom:\n#   accept:\n#     TW212: it had one\n_x := 1", []int{7}},
 	{"TW216", "what cannot be accepted", "# METADATA\n# title: T\n# custom:\n#   accept:\n#     TW207: it has to be the clock\n_x := time.now_ns()", []int{5}},
 	{"TW216", "no such id, and no reason", "# METADATA\n# title: T\n# custom:\n#   accept:\n#     TW210: \"\"\n#     own-rule: why\n_x := 1", []int{5, 6}},
@@ -236,7 +241,7 @@ func write(t *testing.T, files map[string]string) string {
 
 func run(t *testing.T, dir string) lint.Report {
 	t.Helper()
-	r, err := Run(context.Background(), Options{Policy: resolver.Options{Policy: dir, Operator: resolver.Operator{BasePath: t.TempDir()}}})
+	r, err := Run(context.Background(), Options{Categories: []string{"MATH", "WEB"}, Policy: resolver.Options{Policy: dir, Operator: resolver.Operator{BasePath: t.TempDir()}}})
 	if err != nil {
 		t.Fatal(err)
 	}

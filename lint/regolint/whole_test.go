@@ -66,6 +66,9 @@ var whole = []struct {
 	{"another message", []change{{"rego/access/access.rego", `sprintf("the tool is %s, and`, `sprintf("it is %s, and`}}, nil},
 	{"fields of a finding that may be absent", []change{{"rego/lint/own.rego", "", "package toolwarrant.lint\n\nimport rego.v2\n\nfindings contains {\"id\": \"x\", \"severity\": \"info\", \"message\": \"\", \"pointer\": \"\", \"value\": \"a\", \"line\": 1} if input.document.description == \"a\"\n"}}, nil},
 
+	{"a category that is none", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "categories": ["WEB", "web"]}]`}, {"rego/data.json", `"requiredCategories": []`, `"requiredCategories": ["MAHT"]`}}, []string{"TW217 rego/data.json:73", "TW217 rego/data.json:82"}},
+	{"a category of a binding that is none", []change{{"cue/bindings.cue", "bindings: []", "bindings: [\n\t{profile: \"offline\", group: \"staff\"},\n\t{profile: \"offline\", category: \"web\"},\n]"}}, []string{"TW217 cue/bindings.cue:12"}},
+	{"categories", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "categories": ["WEB"]}]`}, {"cue/bindings.cue", "bindings: []", "bindings: [{profile: \"offline\", category: \"MATH\"}]"}}, nil},
 	{"a wildcard in an access rule", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "groups": ["*"]}]`}}, []string{"TW213 rego/data.json:82"}},
 	{"a wildcard among trusted authors", []change{{"rego/data.json", `"groups": ["trusted-authors"]`, `"groups": ["**"]`}}, []string{"TW213 rego/data.json:107"}},
 	{"an origin that is none", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "origins": ["mcp-htp"]}]`}}, []string{"TW201 rego/data.json:82", "TW206 rego/data.json:82"}},
