@@ -1,6 +1,7 @@
 package script
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -171,4 +172,25 @@ func TestReadNamed(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", code, diff)
 		}
 	}
+}
+
+// FuzzRead: whatever the code is, reading it ends, and each place is in it.
+func FuzzRead(f *testing.F) {
+	for _, code := range []string{
+		"const {a = 'x', ...b} = args; return [a, b, c]", "class A { static #p = 'v'; ['k'] = 1; get x() { return this.#p } }",
+		"for (let i = 0; i >= 0; i++) { }", "x: while (a = b) { continue x }", "headers.set('k', `v`); k === 'a' + 'b'",
+		"async function* g() { yield* g() }", "try { } catch { } finally { }", "({a: [b] = [], c} = d)", "f`x${1}`; new.target; a?.b?.['c']",
+	} {
+		f.Add(code)
+	}
+	f.Fuzz(func(t *testing.T, code string) {
+		out := Read(code)
+		for _, list := range [][]Piece{out.Strings, out.Foreign, out.Missing, out.EndlessLoops} {
+			for _, p := range list {
+				if p.Line < 1 || p.Column < 1 || p.Line > strings.Count(code, "\n")+strings.Count(code, "\r")+strings.Count(code, "\u2028")+strings.Count(code, "\u2029")+1 {
+					t.Errorf("%q: no such place: %+v", code, p)
+				}
+			}
+		}
+	})
 }
