@@ -26,18 +26,18 @@ type Fix struct {
 var ofPosture = []string{"helper-unlisted", "helper-unused", "safety-stale"}
 
 // Fixes gives the documents at paths that differ from their tidy form. Nothing
-// is written. A document that is not valid is left alone: what is meant is not known.
-func Fixes(ctx context.Context, paths []string, o Options) ([]Fix, error) {
+// is written. A document that is not valid is left alone, since what is meant is
+// not known; unread reports those, and has no finding where there are none.
+func Fixes(ctx context.Context, paths []string, o Options) (out []Fix, unread Report, err error) {
 	l, err := load(ctx, paths, o)
 	if err != nil {
-		return nil, err
+		return nil, Report{}, err
 	}
-	var out []Fix
 	for _, s := range l.specs {
 		var posture *spec.ToolSafety
 		if l.staleIn(s) && o.Derive != nil {
 			if posture, err = o.Derive(ctx, s); err != nil {
-				return nil, err
+				return nil, Report{}, err
 			}
 		}
 		// The source is what the author's catalog calls itself; linting knows
@@ -47,13 +47,27 @@ func Fixes(ctx context.Context, paths []string, o Options) ([]Fix, error) {
 		}
 		tidy, e := s.Tidy(posture)
 		if e != nil {
-			return nil, e
+			return nil, Report{}, e
 		}
 		if !bytes.Equal(tidy.Bytes(), s.Bytes()) {
 			out = append(out, Fix{s.File(), s, tidy})
 		}
 	}
-	return out, nil
+	return out, l.unread(), nil
+}
+
+// unread reports the documents that could not be read as such.
+func (l *linter) unread() Report {
+	only := &linter{options: l.options, files: l.files, stdin: l.stdin}
+	for _, d := range l.docs {
+		if d.Spec != nil {
+			continue
+		}
+		for _, e := range d.Errors {
+			only.fault(e)
+		}
+	}
+	return only.report()
 }
 
 // staleIn reports whether a finding about the stored posture stands in s.

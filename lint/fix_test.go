@@ -39,7 +39,7 @@ func TestFixIsIdempotent(t *testing.T) {
 		"broken.json":      `{"codeType":"Javascript"}`,
 	})
 	o := Options{Resolve: staleOnce, Derive: deriveStrict}
-	found, err := Fixes(context.Background(), []string{dir}, o)
+	found, _, err := Fixes(context.Background(), []string{dir}, o)
 	if err != nil || len(found) != 4 {
 		t.Fatalf("%d fixes, %v", len(found), err)
 	}
@@ -48,7 +48,7 @@ func TestFixIsIdempotent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if again, err := Fixes(context.Background(), []string{dir}, o); err != nil || len(again) != 0 {
+	if again, _, err := Fixes(context.Background(), []string{dir}, o); err != nil || len(again) != 0 {
 		t.Errorf("a second run has %d fixes, %v", len(again), err)
 	}
 	read := func(name string) string {
@@ -74,7 +74,7 @@ func TestFixIsIdempotent(t *testing.T) {
 func TestDiffWritesNothing(t *testing.T) {
 	const text = "{\n  \"codeType\": \"Javascript\",\n  \"name\": \"b\",\n  \"code\": \"return 1\"\n}\n"
 	dir := tree(t, map[string]string{"a.json": text})
-	found, err := Fixes(context.Background(), []string{dir}, Options{})
+	found, _, err := Fixes(context.Background(), []string{dir}, Options{})
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
@@ -95,7 +95,7 @@ func TestDiffWritesNothing(t *testing.T) {
 // TestBundledToolsAreTidy: the form that a fix writes is the form of the tools
 // that come with the program.
 func TestBundledToolsAreTidy(t *testing.T) {
-	found, err := Fixes(context.Background(), []string{"../catalog/tools"}, Options{})
+	found, _, err := Fixes(context.Background(), []string{"../catalog/tools"}, Options{})
 	if err != nil || len(found) != 0 {
 		t.Errorf("%d fixes, %v", len(found), err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -102,10 +103,15 @@ func shown(s string) string { return visible(strings.ReplaceAll(s, "\t", " ")) }
 // kept in logs that many can read, so that no frame shows such a line.
 const secretPrefix = "secret-"
 
-// withheld are the lines that must not be shown.
-func withheld(findings []Finding) map[string]map[int]bool {
+// withheld are the lines that must not be shown, those with a finding that its
+// author accepts among them.
+func (r Report) withheld() map[string]map[int]bool {
 	out := map[string]map[int]bool{}
-	for _, f := range findings {
+	found := slices.Clone(r.Findings)
+	for _, a := range r.suppressed {
+		found = append(found, a.Finding)
+	}
+	for _, f := range found {
 		if !strings.HasPrefix(f.RuleID, secretPrefix) {
 			continue
 		}

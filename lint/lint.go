@@ -147,6 +147,7 @@ type linter struct {
 
 	suppressed   []suppressed
 	suppressions []Suppression
+	refused      bool // the policy refused the document that is being checked
 
 	docs  []spec.Loaded         // in the order in which they were read
 	names map[string]*spec.Spec // the first document of a name
@@ -233,6 +234,7 @@ func (l *linter) document(s *spec.Spec) error {
 		})
 	}
 	l.duplicates(s)
+	l.refused = false
 	if l.options.Resolve == nil {
 		return nil
 	}
@@ -240,6 +242,7 @@ func (l *linter) document(s *spec.Spec) error {
 	if err != nil {
 		return err
 	}
+	l.refused = len(refused) > 0
 	for _, e := range refused {
 		if e.File == "" {
 			e = s.At(e, e.Pointer)

@@ -57,6 +57,10 @@ func TestDocumentRules(t *testing.T) {
 			[]string{"error TW111 /sandboxOverrides/hostsAllow/0", "error TW111 /sandboxOverrides/hostsAllow/1", "error TW111 /sandboxOverrides/hostsAllow/2",
 				"error TW111 /sandboxOverrides/hostsAllow/3", "error TW111 /sandboxOverrides/hostsAllow/4"},
 		},
+		"hosts in white space": {
+			`,"sandboxOverrides":{"networkMode":"allowlist","hostsAllow":[" *","a.example\\t"," "]}`,
+			[]string{"error TW111 /sandboxOverrides/hostsAllow/0", "error TW111 /sandboxOverrides/hostsAllow/1", "error TW111 /sandboxOverrides/hostsAllow/2"},
+		},
 		"three tags":        {`,"tags":["a","b","c"]`, []string{"error TW108 /tags/2"}},
 		"misspelled member": {`,"sandboxOverride":{},"x-sandboxOverrides":1`, []string{"warning TW109 /sandboxOverride"}},
 		"replaced static":   {`,"staticVariables":[{"a":"1"},{"a":"2"}]`, []string{"warning TW110 /staticVariables/0"}},

@@ -85,7 +85,9 @@ func hostForm(s *spec.Spec, report func(string, string)) {
 		return
 	}
 	for i, h := range s.Overrides.HostsAllow {
-		if !hostPattern(h) {
+		if t := strings.TrimSpace(h); t != h && t != "" {
+			report("/sandboxOverrides/hostsAllow/"+strconv.Itoa(i), quote(h)+" has white space around it and matches no host; write "+quote(t)+" if that is meant")
+		} else if !hostPattern(h) {
 			report("/sandboxOverrides/hostsAllow/"+strconv.Itoa(i), quote(h)+" is not a host; write api.example.com, *.example.com or * without scheme and path")
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -52,6 +54,7 @@ func (l *linter) suppress(s *spec.Spec, from int) {
 	if len(list) == 0 {
 		return
 	}
+	l.withholdReasons(s, list, from)
 	reasons, hidden := map[string]int{}, map[string]int{}
 	states := make([]State, len(list))
 	for i, e := range list {
@@ -65,7 +68,7 @@ func (l *linter) suppress(s *spec.Spec, from int) {
 	}
 	kept := l.out[:from]
 	for _, f := range l.out[from:] {
-		if i, ok := reasons[f.RuleID]; ok {
+		if i, ok := reasons[f.RuleID]; ok && !ofList(s, f) {
 			l.suppressed = append(l.suppressed, suppressed{f, list[i].Reason})
 			hidden[f.RuleID]++
 			continue
@@ -79,6 +82,33 @@ func (l *linter) suppress(s *spec.Spec, from int) {
 		}
 		l.note(s, i, e, states[i], hidden[e.ID])
 	}
+}
+
+// withheldReason stands for a reason that must not be repeated.
+const withheldReason = "(not shown: the reason holds what looks like a secret)"
+
+// unreadReason stands for one that no policy has looked at.
+const unreadReason = "(not shown: the policy refused the document before the reason was checked for secrets)"
+
+// withholdReasons replaces the reasons in which the policy found a secret,
+// since every report would repeat them.
+func (l *linter) withholdReasons(s *spec.Spec, list []spec.Suppression, from int) {
+	for i := range list {
+		pointer := s.Pointer() + spec.SuppressionsPointer + "/" + strconv.Itoa(i) + "/reason"
+		switch {
+		case l.refused:
+			list[i].Reason = unreadReason
+		case slices.ContainsFunc(l.out[from:], func(f Finding) bool {
+			return strings.HasPrefix(f.RuleID, secretPrefix) && f.Pointer == pointer
+		}):
+			list[i].Reason = withheldReason
+		}
+	}
+}
+
+// ofList reports whether a finding is about the list itself.
+func ofList(s *spec.Spec, f Finding) bool {
+	return strings.HasPrefix(f.Pointer, s.Pointer()+spec.SuppressionsPointer+"/")
 }
 
 // state is what can be said before the findings are known.

@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +105,65 @@ func TestSuppressedStaysInSARIF(t *testing.T) {
 	b.Reset()
 	if err := Text(&b, r); err != nil || b.String() != "0 errors, 0 warnings, 1 suppressed in 1 file\n" {
 		t.Errorf("got %s, %v", b.String(), err)
+	}
+}
+
+// TestSecretReason: a reason with a secret is found, cannot be accepted, and is
+// repeated by no report; nor is the line of a secret that is accepted.
+func TestSecretReason(t *testing.T) {
+	const secret = "ghp" + "_abcdefghijklmnopqrstuvwxyz0123456789"
+	list := `[{"id":"TW108","reason":"use ` + secret + `"},{"id":"secret-in-text","reason":"agreed"}]`
+	path := tree(t, map[string]string{"t.json": document(`,"tags":["a","b","c"],"x-toolwarrant-lint":` + list)})
+	found := []Finding{{RuleID: "secret-in-text", Severity: Error, Message: "m", Pointer: "/x-toolwarrant-lint/0/reason"}}
+	refused := []*fault.Error{fault.New(fault.ResolverReject, "r", "refused")}
+	for name, tt := range map[string]struct {
+		policy Resolve
+		errors int
+		reason string
+	}{
+		"found": {func(context.Context, *spec.Spec, []string) ([]*fault.Error, []Finding, error) { return nil, found, nil }, 1, withheldReason},
+		"refused": {func(context.Context, *spec.Spec, []string) ([]*fault.Error, []Finding, error) {
+			return refused, nil, nil
+		}, 1, unreadReason},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := Run(context.Background(), []string{path}, Options{Resolve: tt.policy, Titles: map[string]string{"secret-in-text": "t"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Summary.Errors != tt.errors {
+				t.Errorf("findings: %+v", r.Findings)
+			}
+			var b bytes.Buffer
+			for _, write := range []func(io.Writer, Report) error{Text, JSON, SARIF, JUnit, GitHub, SuppressionsText, SuppressionsJSON} {
+				if err := write(&b, r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if name == "found" && strings.Contains(b.String(), secret) {
+				t.Errorf("a report repeats the secret:\n%s", b.String())
+			}
+			if strings.Count(b.String(), tt.reason) < 3 { // SARIF, and both lists
+				t.Errorf("reports lack %q:\n%s", tt.reason, b.String())
+			}
+		})
+	}
+}
+
+func TestAcceptedSecretIsNotShown(t *testing.T) {
+	path := tree(t, map[string]string{"t.json": document(`,"tags":["a","b","c"],"x-toolwarrant-lint":[{"id":"secret-literal","reason":"a sample"}]`)})
+	policy := func(context.Context, *spec.Spec, []string) ([]*fault.Error, []Finding, error) {
+		return nil, []Finding{{RuleID: "secret-literal", Severity: Error, Message: "m", Pointer: "/code"}}, nil
+	}
+	r, err := Run(context.Background(), []string{path}, Options{Resolve: policy, Titles: map[string]string{"secret-literal": "t"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := Text(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "return 1") {
+		t.Errorf("the line is shown:\n%s", b.String())
 	}
 }

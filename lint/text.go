@@ -14,7 +14,7 @@ import (
 // authors may hold anything; control and bidirectional characters are written
 // as escapes.
 func Text(w io.Writer, r Report) error {
-	x, hidden := r.excerpt(), withheld(r.Findings)
+	x, hidden := r.excerpt(), r.withheld()
 	for _, f := range r.Findings {
 		text := textLine(f)
 		if !hidden[f.File][f.Line] {

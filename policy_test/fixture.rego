@@ -106,7 +106,10 @@ plain_document := {
 	"params": [],
 	"staticVariables": [],
 	"members": ["/name", "/code"],
+	"reasons": [],
 	"strings": [],
+	"namedStrings": [],
+	"missingNames": [],
 	"identifiers": [],
 	"endlessLoops": [],
 }

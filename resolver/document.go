@@ -3,6 +3,7 @@ package resolver
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -23,8 +24,11 @@ type document struct {
 	Mentions    []string        `json:"mentions"`
 	UnreadMasks []string        `json:"unreadMasks"`
 	ToolSafety  json.RawMessage `json:"toolSafety,omitempty"`
+	Reasons     []string        `json:"reasons"`
 	Strings     []script.Piece  `json:"strings"`
+	Named       []script.Named  `json:"namedStrings"`
 	Identifiers []script.Piece  `json:"identifiers"`
+	Missing     []script.Piece  `json:"missingNames"`
 	Loops       []script.Piece  `json:"endlessLoops"`
 }
 
@@ -44,11 +48,14 @@ func documentTerm(s *spec.Spec, mentions []string) (*ast.Term, error) {
 	outline := script.Read(s.Code)
 	d := document{
 		Description: s.Description, Tags: list(s.Tags), Hosts: []string{}, Members: list(s.Members()), Mentions: list(mentions), UnreadMasks: list(masksOf(s).unread), ToolSafety: s.StoredSafety(),
-		Params: []documentParam{}, Statics: []documentPair{},
-		Strings: list(outline.Strings), Identifiers: list(outline.Foreign), Loops: list(outline.EndlessLoops),
+		Params: []documentParam{}, Statics: []documentPair{}, Reasons: []string{},
+		Strings: list(outline.Strings), Named: list(outline.Named), Missing: missing(s, outline), Identifiers: list(outline.Foreign), Loops: list(outline.EndlessLoops),
 	}
 	if s.Overrides != nil {
 		d.Hosts = list(s.Overrides.HostsAllow)
+	}
+	for _, e := range s.Suppressions() {
+		d.Reasons = append(d.Reasons, e.Reason)
 	}
 	for _, p := range s.Params {
 		d.Params = append(d.Params, documentParam{p.Name, p.Description, string(p.Type), p.TestValue})
@@ -65,6 +72,18 @@ func documentTerm(s *spec.Spec, mentions []string) (*ast.Term, error) {
 		return nil, unavailable("eval-error", "the document cannot be read").Because(err)
 	}
 	return ast.NewTerm(v), nil
+}
+
+// missing leaves the names out that the tool is run with.
+func missing(s *spec.Spec, outline script.Outline) []script.Piece {
+	given := map[string]bool{}
+	for _, p := range s.Params {
+		given[p.Name] = true
+	}
+	for _, v := range s.StaticVariables {
+		given[v.Key] = true
+	}
+	return slices.DeleteFunc(list(outline.Missing), func(p script.Piece) bool { return given[p.Text] })
 }
 
 // list is never nil: an empty list is a list, and null is left out of inputs.

@@ -49,8 +49,9 @@ type layers struct {
 	baseline *layer
 	profiles map[string]*layer
 	bindings []binding
-	records  bool // the settings ask for the part "record" of a decision
-	hides    bool // the settings keep arguments out of the log
+	records  bool     // the settings ask for the part "record" of a decision
+	hides    bool     // the settings keep arguments out of the log
+	at       []string // where each binding names its category, as file:line
 }
 
 func cueFault(policy, format string, args ...any) *fault.Error {
@@ -128,6 +129,7 @@ func (l *layers) readAll(root cue.Value) error {
 		}
 		l.bindings = append(l.bindings, binding(b))
 		places = append(places, placeOf(list.Value().LookupPath(cue.ParsePath("profile"))))
+		l.at = append(l.at, placeOf(list.Value().LookupPath(cue.ParsePath("category"))))
 	}
 	return l.checkNames(places)
 }

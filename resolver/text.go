@@ -3,6 +3,8 @@ package resolver
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -19,6 +21,7 @@ type Text struct {
 	Tests map[string][]byte
 
 	source *source
+	layers *layers // once read
 }
 
 // ReadText reads a policy from wherever it lies, under the same checks of
@@ -64,9 +67,46 @@ type Stated struct {
 	layers *layers
 }
 
+// load reads the layers once. A Text is for one goroutine.
+func (t *Text) load() (*layers, error) {
+	if t.layers != nil {
+		return t.layers, nil
+	}
+	l, err := loadLayers(t.source)
+	if err == nil {
+		t.layers = l
+	}
+	return l, err
+}
+
+// Bound is a binding of the policy that is about one category.
+type Bound struct {
+	Category, Profile string
+	File              string
+	Line              int // 0 = unknown
+}
+
+// Bindings gives the bindings that name a category, in their order.
+func (t *Text) Bindings() ([]Bound, error) {
+	l, err := t.load()
+	if err != nil {
+		return nil, err
+	}
+	var out []Bound
+	for i, b := range l.bindings {
+		if b.Category == "" {
+			continue
+		}
+		file, line, _ := strings.Cut(l.at[i], ":")
+		n, _ := strconv.Atoi(line)
+		out = append(out, Bound{b.Category, b.Profile, file, n})
+	}
+	return out, nil
+}
+
 // Layers gives the baseline and then the profiles, by name.
 func (t *Text) Layers() ([]Stated, error) {
-	l, err := loadLayers(t.source)
+	l, err := t.load()
 	if err != nil {
 		return nil, err
 	}

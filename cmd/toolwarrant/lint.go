@@ -35,6 +35,9 @@ written without --fix. "-" reads one document from standard input.`,
   toolwarrant lint tools/ --format github               # annotations in a workflow`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, paths []string) error {
+			if suppressions && (fix || diff) {
+				return fault.New(fault.Usage, "flags", "--print-suppressions lists and changes nothing; leave --fix and --diff out, or run them apart")
+			}
 			home, cfg, err := a.settings(nil)
 			if err != nil {
 				return err
@@ -70,9 +73,8 @@ written without --fix. "-" reads one document from standard input.`,
 	a.formats(c, "text", "json", "sarif", "junit", "github")
 	a.policyFlag(c)
 	c.Flags().BoolVar(&fix, "fix", false, "put documents into order before the check: members, toolId, defaults, a stale toolSafety")
-	c.Flags().BoolVar(&diff, "diff", false, "print what --fix would change, write nothing, and end with 1 if there is something")
+	c.Flags().BoolVar(&diff, "diff", false, "print what --fix would change, write nothing (with --fix as well), and end with 1 if there is something or a document cannot be read")
 	c.Flags().BoolVar(&suppressions, "print-suppressions", false, "list the findings that the documents accept, instead of the report")
-	c.MarkFlagsMutuallyExclusive("fix", "diff", "print-suppressions")
 	return c
 }
 
@@ -81,9 +83,17 @@ func (a *app) fixes(ctx context.Context, paths []string, o lint.Options, dry boo
 	if dry && a.format != "text" {
 		return false, fault.New(fault.Usage, "format", "--diff prints a unified diff; it knows the format text alone")
 	}
-	found, err := lint.Fixes(ctx, paths, o)
+	found, unread, err := lint.Fixes(ctx, paths, o)
 	if err != nil {
 		return false, err
+	}
+	// The check reports them after --fix; the standard output of --diff is a
+	// patch and nothing else.
+	if dry && !unread.OK() {
+		if err := lint.Text(a.std.err, unread); err != nil {
+			return false, err
+		}
+		defer func() { changed = true }()
 	}
 	for _, f := range found {
 		if dry {

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"encoding/json"
+	"io/fs"
+
 	"github.com/spf13/cobra"
 
+	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/lint/regolint"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -31,7 +35,7 @@ Exit status: 0 nothing of severity error, 1 at least one error, 2 wrong usage,
 			if err != nil {
 				return err
 			}
-			report, err := regolint.Run(c.Context(), regolint.Options{Policy: service.PolicyOptions(home, cfg), Version: version()})
+			report, err := regolint.Run(c.Context(), regolint.Options{Policy: service.PolicyOptions(home, cfg), Categories: categories(), Version: version()})
 			if err != nil {
 				return err
 			}
@@ -46,4 +50,20 @@ Exit status: 0 nothing of severity error, 1 at least one error, 2 wrong usage,
 	}
 	a.formats(c, "text", "json", "sarif", "junit", "github")
 	return c
+}
+
+// categories are those of the vocabulary that every installation has.
+func categories() (out []string) {
+	var known catalog.Vocabulary
+	text, err := fs.ReadFile(catalog.Bundled(), "vocabulary.json")
+	if err == nil {
+		err = json.Unmarshal(text, &known)
+	}
+	if err != nil {
+		panic("the embedded vocabulary cannot be read: " + err.Error())
+	}
+	for _, c := range known.Categories {
+		out = append(out, c.ID)
+	}
+	return out
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -145,7 +147,13 @@ func (a *app) printDecision(d resolved) {
 		if len(l) == 0 {
 			return "none"
 		}
-		return strings.Join(l, ", ")
+		out := make([]string, len(l))
+		for i, s := range l {
+			if out[i] = s; s == "" || strings.ContainsFunc(s, unicode.IsSpace) {
+				out[i] = strconv.Quote(s) // " *" is not "*"
+			}
+		}
+		return strings.Join(out, ", ")
 	}
 	p := d.EffectivePolicy
 	row("tool", "%s (%s)", d.Tool.Name, d.Tool.ToolID)

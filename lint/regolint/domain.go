@@ -99,14 +99,13 @@ func (s *scope) domain(t *ast.Term, path ast.Ref, depth int) ([]ast.Value, bool)
 	case ast.Ref:
 		ref := v.Concat(path)
 		if ref.HasPrefix(ast.InputRootRef) {
-			at, sure := inputSchema().walk(ref[1:])
-			if !sure {
-				return nil, false
-			}
-			return values(at)
+			return listedAt(ref)
 		}
 		if ref.HasPrefix(ast.DefaultRootRef) {
-			return s.l.rulesDomain(ref[1:], depth)
+			if out, ok := s.l.rulesDomain(ref[1:], depth); ok {
+				return out, true
+			}
+			return listedAt(ref)
 		}
 	case ast.Object:
 		if len(path) == 0 {

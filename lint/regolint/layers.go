@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/publicsuffix"
+
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/suggest"
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
 
@@ -39,6 +42,11 @@ func (l *linter) layers() {
 		if i := slices.IndexFunc(s.Hosts, isAnything); i >= 0 {
 			report("%s may talk to every public host through %q; name the hosts", []string{"network", "hosts"}, s.Hosts[i])
 		}
+		for _, host := range s.Hosts {
+			if publicSuffix(host) {
+				report("%s may talk to whoever gets a name below %q, which is open to everybody; name the hosts", []string{"network", "hosts"}, host)
+			}
+		}
 		if s.FileWrite {
 			report("%s may write files without having asked; leave fileWrite out and let a tool ask", []string{"fileWrite"})
 		}
@@ -51,6 +59,48 @@ func (l *linter) layers() {
 			report("%s is denied no class; a deny list keeps the ways out of the sandbox closed", []string{"denyClasses"})
 		}
 	}
+}
+
+// bindings looks at the categories that bindings name. An error of the layers
+// was reported with them.
+func (l *linter) bindings() {
+	bound, _ := l.text.Bindings()
+	for _, b := range bound {
+		if why := l.strayCategory(b.Category); why != "" {
+			l.at("TW217", b.File, "", b.Line, 1, "the binding to the profile %s is for %s", b.Profile, why)
+		}
+	}
+}
+
+// strayCategory says that a category is not in the vocabulary, or "".
+// Documents may have others: a catalog of one's own can be what is meant.
+func (l *linter) strayCategory(category string) string {
+	if len(l.categories) == 0 || slices.Contains(l.categories, category) {
+		return ""
+	}
+	for _, known := range l.categories {
+		if strings.EqualFold(known, category) {
+			return strconv.Quote(category) + ", and categories are compared in full; did you mean " + strconv.Quote(known) + "?"
+		}
+	}
+	why := "the category " + strconv.Quote(category) + ", which the vocabulary does not have"
+	if near := suggest.Nearest(category, l.categories); near != "" {
+		why += "; did you mean " + strconv.Quote(near) + "?"
+	}
+	return why
+}
+
+// publicSuffix reports whether a pattern is about all names below a suffix
+// under which anybody can have one: "*.com", "*.co.uk", "*.github.io".
+func publicSuffix(pattern string) bool {
+	stem, ok := strings.CutPrefix(strings.ToLower(strings.TrimSuffix(pattern, ".")), "*.")
+	if !ok || stem == "" {
+		return false
+	}
+	// A name of one label that the list lacks, such as "internal", is of a
+	// network of one's own.
+	suffix, listed := publicsuffix.PublicSuffix(stem)
+	return suffix == stem && (listed || strings.Contains(suffix, "."))
 }
 
 // wideClass is a pattern for a whole vendor: "java.*", "org.*".

@@ -105,6 +105,9 @@ func failsOpen(e *ast.Expr) bool {
 // one element differs, which is not what "is not among" means.
 func (l *linter) loops(m *module) {
 	for _, rule := range m.ast.Rules {
+		for r := rule; r != nil; r = r.Else {
+			l.oneByOne(m, rule, r)
+		}
 		ast.WalkExprs(rule, func(e *ast.Expr) bool {
 			terms, ok := e.Terms.([]*ast.Term)
 			if !ok || len(terms) != 3 || e.Negated || !e.Operator().Equal(ast.NotEqual.Ref()) {
@@ -117,7 +120,7 @@ func (l *linter) loops(m *module) {
 				}
 				for _, part := range ref[1:] {
 					if v, ok := part.Value.(ast.Var); ok && v.IsWildcard() {
-						l.add("TW214", m, rule, e.Loc(), "this holds as soon as one element differs; for \"none of them\" write \"not x in xs\", for \"each of them\" write every")
+						l.add("TW214", m, rule, e.Loc(), differs)
 						return false
 					}
 				}
@@ -125,4 +128,60 @@ func (l *linter) loops(m *module) {
 			return false
 		})
 	}
+}
+
+const differs = "this holds as soon as one element differs; for \"none of them\" write \"not x in xs\", for \"each of them\" write every"
+
+// oneByOne finds the same behind "some x in xs", where all that a rule does
+// with x is to ask whether it differs. A rule that goes on with x is a filter.
+func (l *linter) oneByOne(m *module, rule, r *ast.Rule) {
+	for _, e := range r.Body {
+		some, ok := e.Terms.(*ast.SomeDecl)
+		if !ok || len(some.Symbols) != 1 {
+			continue
+		}
+		call, ok := some.Symbols[0].Value.(ast.Call)
+		if !ok || len(call) < 3 {
+			continue
+		}
+		x, ok := call[len(call)-2].Value.(ast.Var)
+		if !ok || len(call) > 3 && !isWildcard(call[1]) {
+			continue
+		}
+		var unequal []*ast.Expr
+		uses := count(r.Head, x)
+		for _, other := range r.Body {
+			if other == e {
+				continue
+			}
+			n := count(other, x)
+			if a, b, ok := operands(other, "neq"); ok && n == 1 && !other.Negated && (a.Value.Compare(x) == 0 || b.Value.Compare(x) == 0) {
+				unequal = append(unequal, other)
+				continue
+			}
+			uses += n
+		}
+		if uses > 0 {
+			continue
+		}
+		for _, other := range unequal {
+			l.add("TW214", m, rule, other.Loc(), differs)
+		}
+	}
+}
+
+// count says how often a variable stands below a node.
+func count(node any, x ast.Var) (n int) {
+	ast.WalkVars(node, func(v ast.Var) bool {
+		if v.Equal(x) {
+			n++
+		}
+		return false
+	})
+	return n
+}
+
+func isWildcard(t *ast.Term) bool {
+	v, ok := t.Value.(ast.Var)
+	return ok && v.IsWildcard()
 }

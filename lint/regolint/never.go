@@ -18,6 +18,7 @@ func (l *linter) never(m *module) {
 			l.bodies(m, rule, nil, r.Body)
 			for _, part := range []*ast.Term{r.Head.Key, r.Head.Value} {
 				if part != nil {
+					l.scope(m, r, r.Body).places(rule, part)
 					l.closures(m, rule, l.scope(m, r, r.Body), part)
 				}
 			}
@@ -78,6 +79,7 @@ func (l *linter) bodies(m *module, rule *ast.Rule, around *scope, body ast.Body)
 	k := &known{s: s, rule: rule, about: map[string]*fact{}}
 	for _, e := range body {
 		k.expression(e)
+		s.places(rule, e)
 		l.closures(m, rule, s, e)
 	}
 }
@@ -120,6 +122,7 @@ type known struct {
 	s     *scope
 	rule  *ast.Rule
 	about map[string]*fact
+	wants map[string]wanted // whole expressions; see either
 }
 
 // report says that an expression never holds.
@@ -150,6 +153,7 @@ func (k *known) expression(e *ast.Expr) {
 		if b, ok := terms.Value.(ast.Boolean); ok && bool(b) == e.Negated {
 			k.report("TW205", e, "this never holds, so that nothing after it counts; remove the rule, or the line")
 		}
+		k.either(e)
 	case *ast.SomeDecl:
 		for _, symbol := range terms.Symbols {
 			call, ok := symbol.Value.(ast.Call)
@@ -165,6 +169,9 @@ func (k *known) expression(e *ast.Expr) {
 		}
 	case []*ast.Term:
 		k.comparison(e)
+		if _, _, ok := operands(e, "equal", "eq", "neq", "assign"); !ok { // of these facts speak
+			k.either(e)
+		}
 	}
 }
 
@@ -205,9 +212,14 @@ func (k *known) comparison(e *ast.Expr) {
 		}
 		return
 	}
-	if op == "equal" || op == "neq" {
-		if !k.outside(e, subject, []*ast.Term{b}) {
+	if k.kinds(e, op, subject, b) {
+		return
+	}
+	if !k.outside(e, subject, []*ast.Term{b}) {
+		if op == "equal" || op == "neq" {
 			k.star(e, subject, b)
+		} else {
+			k.orders(e, op, subject, b)
 		}
 	}
 	if e.Negated {
@@ -233,6 +245,7 @@ func (k *known) member(e *ast.Expr, x, xs *ast.Term, negated bool) {
 		}
 		if !listed {
 			k.star(e, k.s.whole(xs, 0), x)
+			k.among(e, x, xs)
 		}
 		return
 	}
@@ -301,7 +314,7 @@ func within(x *ast.Term, list []*ast.Term) bool {
 func (k *known) outside(e *ast.Expr, subject *ast.Term, compared []*ast.Term) bool {
 	domain, ok := k.s.domain(subject, nil, 0)
 	if !ok {
-		return false
+		return k.stray(e, subject, compared)
 	}
 	var names []string
 	known := make([]*ast.Term, len(domain))

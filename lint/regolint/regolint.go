@@ -43,12 +43,14 @@ var severities = map[string]lint.Severity{
 	"TW214": lint.Warning, // an inequality in a loop
 	"TW215": lint.Error,   // a decision of another shape
 	"TW216": lint.Warning, // an acceptance that accepts nothing
+	"TW217": lint.Warning, // a category outside the vocabulary
 }
 
 // Options say where the policy lies and what the installation is.
 type Options struct {
-	Policy  resolver.Options
-	Version string // of this program, for reports
+	Policy     resolver.Options
+	Categories []string // the vocabulary of categories; nil leaves TW217 out
+	Version    string   // of this program, for reports
 }
 
 // Run lints one policy. The error is one of a policy that cannot be read at
@@ -58,7 +60,7 @@ func Run(ctx context.Context, o Options) (lint.Report, error) {
 	if err != nil {
 		return lint.Report{}, err
 	}
-	l := &linter{text: text}
+	l := &linter{text: text, categories: o.Categories}
 	l.parse()
 	for _, m := range l.modules {
 		l.imports(m)
@@ -76,6 +78,7 @@ func Run(ctx context.Context, o Options) (lint.Report, error) {
 	l.dataRefs()
 	l.settings()
 	l.layers()
+	l.bindings()
 	l.activation(ctx, o.Policy.Operator)
 	found, accepted := l.accept()
 	return lint.Collect(found, accepted, l.texts(), o.Version), nil
@@ -83,11 +86,12 @@ func Run(ctx context.Context, o Options) (lint.Report, error) {
 
 // linter is one run over one policy.
 type linter struct {
-	text    *resolver.Text
-	modules []*module
-	broken  bool // a module is missing, so that references across modules say nothing
-	out     []found
-	defined *tree // packages, rules and settings
+	text       *resolver.Text
+	categories []string
+	modules    []*module
+	broken     bool // a module is missing, so that references across modules say nothing
+	out        []found
+	defined    *tree // packages, rules and settings
 }
 
 // found is a finding with the rule around it.

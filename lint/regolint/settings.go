@@ -64,6 +64,11 @@ func (l *linter) settingText(v *cueast.BasicLit, path []string, text string) {
 	}
 	setting := strings.Join(path[2:], ".") // below toolwarrant.settings
 	list := setting[:max(0, strings.LastIndexByte(setting, '.'))]
+	if member := list[strings.LastIndexByte(list, '.')+1:]; (member == "categories" || member == "requiredCategories") && !isAnything(text) {
+		if why := l.strayCategory(text); why != "" {
+			report("TW217", "the rule is for %s", why)
+		}
+	}
 	if strings.HasPrefix(list, "access.rules.") {
 		parts := strings.Split(list, ".")
 		if parts[len(parts)-1] == "origins" {

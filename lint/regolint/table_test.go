@@ -50,7 +50,25 @@ var table = []struct {
 	{"TW204", "optional fields", "x if input.publish.justification == \"a\"\n\nx if input.document.description == \"a\"", nil},
 	{"TW204", "arguments are open", `x if input.call.args.path.deep[0] == "a"`, nil},
 	{"TW204", "any setting", "x if {\n\tsome kind\n\tdata.toolwarrant.settings.classes[kind].exact\n}", nil},
-	{"TW204", "asked for with a default", `x if object.get(input.tool, "owner", "") == "a"`, nil},
+	{"TW204", "asked for with a default", `x if object.get(input.tool, "catgory", "") == "a"`, []int{1}},
+	{"TW204", "a path with a default", `x if object.get(input, ["tool", "sandboxOverrides", "filewrite"], false)`, []int{1}},
+	{"TW204", "with a default, through a variable", "x if {\n\ttool := input.tool\n\tobject.get(tool, \"owner\", \"\") == \"a\"\n}", []int{3}},
+	{"TW204", "with a default, in a head", `x := object.get(input.tool.humanInTheLoop, "moed", "") if input.tool.name == "a"`, []int{1}},
+	{"TW204", "of a document of the policy", `x if data.toolwarrant.effective.policy.network.hsts == set()`, []int{1}},
+	{"TW204", "of a document of the policy, imported", "import data.toolwarrant.effective\n\nx if {\n\tnetwork := effective.policy.network\n\t\"a\" in network.hsts\n}", []int{5}},
+	{"TW204", "of a document of the policy, with a default", `x if object.get(data.toolwarrant.effective.policy, ["network", "hsts"], set()) == set()`, []int{1}},
+	{"TW204", "of the decision", `x if data.toolwarrant.decision.humanInTheLoop.aprovers.fourEyes`, []int{1}},
+	{"TW204", "a position in a set", `x if input.tool.tags[0] == "util"`, []int{1}},
+	{"TW204", "a position in a set below", `x if input.folded.network.hosts[0]`, []int{1}},
+	{"TW204", "a position in a set, through a variable", "x if {\n\ttags := input.tool.tags\n\ttags[1] == \"util\"\n}", []int{3}},
+	{"TW204", "a member of a text of a set", `x if input.tool.params[_].name == "a"`, []int{1}},
+	{"TW204", "a member of a text of a set, one by one", "x if {\n\tsome p in input.tool.params\n\tp.name == \"a\"\n}", []int{3}},
+	{"TW204", "known members with a default", "x if object.get(input.tool, \"category\", \"\") == \"a\"\n\nx if object.get(input, [\"tool\", \"sandboxOverrides\", \"fileWrite\"], false)", nil},
+	{"TW204", "a computed key with a default", "x if {\n\tsome key in [\"a\", \"b\"]\n\tobject.get(input.tool, key, \"\") == \"a\"\n}", nil},
+	{"TW204", "an argument with a default", `x if object.get(input.call.args, ["path", "deep"], "") == "a"`, nil},
+	{"TW204", "members of documents of the policy", "import data.toolwarrant.effective\n\nx if effective.policy.network.hosts == set()\n\nx if object.get(effective.policy, [\"fs\", \"write\"], false)\n\nx if data.toolwarrant.decision.riskLevel == \"L3\"", nil},
+	{"TW204", "elements of a set", "x if input.tool.tags[\"util\"]\n\nx if input.tool.tags[_] == \"util\"\n\nx if {\n\tsome p in input.tool.params\n\tp == \"a\"\n}\n\nx if input.folded.network.ports[443]", nil},
+	{"TW204", "the first of a list", `x if input.layers.profiles[0].name == "a"`, nil},
 
 	{"TW205", "two values", "x if {\n\tinput.tool.name == \"a\"\n\tinput.tool.name == \"b\"\n}", []int{3}},
 	{"TW205", "two values through variables", "x if {\n\ttool := input.tool\n\ttool.name == \"a\"\n\tother := input.tool.name\n\tother == \"b\"\n}", []int{5}},
@@ -73,6 +91,19 @@ var table = []struct {
 	{"TW205", "in every", "x if {\n\tevery g in input.principal.groups {\n\t\tg == \"a\"\n\t\tg == \"b\"\n\t}\n}", []int{4}},
 	{"TW205", "sides of two types", `x if input.folded.fileRead == "yes"`, []int{1}},
 	{"TW205", "an else behind a constant", "x := 1 if true\n\nelse := 2 if input.tool.name == \"a\"", []int{3}},
+	{"TW205", "a thing and its negation", "x if {\n\tnot input.folded.fileRead\n\tinput.folded.fileRead\n}", []int{3}},
+	{"TW205", "a call and its negation", "x if {\n\tstartswith(input.tool.name, \"a\")\n\tnot startswith(input.tool.name, \"a\")\n}", []int{3}},
+	{"TW205", "less than nothing", `x if count(input.approvals) < 0`, []int{1}},
+	{"TW205", "a negative number", `x if count(input.tool.tags) == -1`, []int{1}},
+	{"TW205", "a set and a list", `x if input.principal.groups == ["guests"]`, []int{1}},
+	{"TW205", "a set and a text", `x if input.principal.groups != "staff"`, []int{1}},
+	{"TW205", "a set and a text, negated", `x if not input.tool.tags == "util"`, []int{1}},
+	{"TW205", "above the last level", "import data.toolwarrant.risk\n\nx if risk.level > \"L5\"", []int{3}},
+	{"TW205", "below the first level", `x if data.toolwarrant.risk.level < "L0"`, []int{1}},
+	{"TW205", "some elements", "x if {\n\tnot input.tool.tags[\"a\"]\n\tinput.tool.tags[\"b\"]\n\tnot startswith(input.tool.name, \"a\")\n\tstartswith(input.tool.name, \"b\")\n}", nil},
+	{"TW205", "numbers of things", "x if count(input.approvals) < 1\n\nx if count(input.approvals) == 0\n\nx if count(input.approvals) > -1", nil},
+	{"TW205", "two sets", "x if input.principal.groups == {\"guests\"}\n\nx if input.tool.tags != set()\n\nx if input.tool.tags & {\"a\"} == set()", nil},
+	{"TW205", "levels in their order", "import data.toolwarrant.risk\n\nx if risk.level >= \"L4\"\n\nx if risk.level < \"L1\"\n\nx if not risk.level > \"L2\"", nil},
 	{"TW205", "two elements", "x if {\n\tinput.principal.groups[_] == \"a\"\n\tinput.principal.groups[_] == \"b\"\n}", nil},
 	{"TW205", "two bodies", "x if input.tool.name == \"a\"\n\nx if input.tool.name == \"b\"", nil},
 	{"TW205", "either", "x if input.tool.name == \"a\"\n\nelse if input.tool.name == \"b\"", nil},
@@ -93,7 +124,19 @@ var table = []struct {
 	{"TW206", "through a rule with a default", "import data.toolwarrant.effective\n\nx if effective.network_mode == \"off\"", []int{3}},
 	{"TW206", "through a function that chooses", "import data.toolwarrant.hitl\n\nx if hitl.verdict.mode == \"ASK\"", []int{3}},
 	{"TW206", "a known mode", `x if input.tool.sandboxOverrides.networkMode == "allowlist"`, nil},
-	{"TW206", "any text", `x if input.tool.humanInTheLoop.mode == "ASK_NICELY"`, nil},
+	{"TW206", "a mode of asking", `x if input.tool.humanInTheLoop.mode == "disabled"`, []int{1}},
+	{"TW206", "a mode of asking, with a default", `x if object.get(input.tool.humanInTheLoop, "mode", "") == "ASK_NICELY"`, []int{1}},
+	{"TW206", "a mode that is demanded", `x if data.toolwarrant.hitl.requirement.mode == "NONE"`, []int{1}},
+	{"TW206", "a level", `x if data.toolwarrant.risk.level == "HIGH"`, []int{1}},
+	{"TW206", "an order with no level", "import data.toolwarrant.risk\n\nx if risk.level >= \"l4\"", []int{3}},
+	{"TW206", "an order with no level, turned around", "import data.toolwarrant.risk\n\nx if \"high\" < risk.level", []int{3}},
+	{"TW206", "a level of the decision", `x if data.toolwarrant.decision.riskLevel in {"L6"}`, []int{1}},
+	{"TW206", "in a collection of it", `x if "mcp" in {input.call.origin}`, []int{1}},
+	{"TW206", "a time of the day", `x if input.now > "22:00"`, []int{1}},
+	{"TW206", "a day and no more", `x if input.now == "2026-01-31"`, []int{1}},
+	{"TW206", "modes of asking", "x if input.tool.humanInTheLoop.mode == \"DISABLED\"\n\nx if object.get(input.tool.humanInTheLoop, \"mode\", \"\") == \"\"\n\nx if data.toolwarrant.hitl.requirement.mode == \"REQUIRED\"", nil},
+	{"TW206", "in a collection of things", "x if \"list\" in {input.call.origin}\n\nx if \"mcp\" in {input.call.origin, input.tool.name}", nil},
+	{"TW206", "moments", "x if input.now > \"2026-01-31\"\n\nx if input.now < \"2026-01-31T22:00:00Z\"\n\nx if input.now >= \"2026\"", nil},
 	{"TW206", "the name of a setting", "import data.toolwarrant.risk\n\nx if risk.level == \"L3\"", nil},
 
 	{"TW207", "the clock", `x if time.now_ns() > 3`, []int{1}},
@@ -157,8 +200,16 @@ var table = []struct {
 
 	{"TW214", "of groups", `x if input.principal.groups[_] != "a"`, []int{1}},
 	{"TW214", "of fields", "x if {\n\tinput.tool.name == \"a\"\n\tinput.layers.profiles[_].name != input.tool.name\n}", []int{3}},
+	{"TW214", "one by one", "x if {\n\tsome g in input.principal.groups\n\tg != \"staff\"\n}", []int{3}},
+	{"TW214", "one by one, of two", "x if {\n\tsome g in input.principal.groups\n\t\"staff\" != g\n\tg != \"admins\"\n}", []int{3, 4}},
+	{"TW214", "one that is looked at further", "x if {\n\tsome g in input.principal.groups\n\tg != \"staff\"\n\tstartswith(g, \"s\")\n}", nil},
 	{"TW214", "a filter", "x contains g if {\n\tsome g in input.principal.groups\n\tg != \"a\"\n}", nil},
 	{"TW214", "of one place", `x if input.layers.profiles[0].name != "a"`, nil},
+
+	{"TW217", "another spelling", `x if input.tool.category == "web"`, []int{1}},
+	{"TW217", "in a list", `x if not input.tool.category in {"WEB", "FINANCE"}`, []int{1}},
+	{"TW217", "a category", `x if input.tool.category in {"WEB", "MATH"}`, nil},
+	{"TW217", "another field", `x if input.tool.name == "web"`, nil},
 
 	{"TW216", "no such finding", "# METADATA\n# title: T\n# labels:\n#   id: own-x\n# custom:\n#   accept:\n#     TW212: it had one\n_x := 1", []int{7}},
 	{"TW216", "what cannot be accepted", "# METADATA\n# title: T\n# custom:\n#   accept:\n#     TW207: it has to be the clock\n_x := time.now_ns()", []int{5}},
@@ -190,7 +241,7 @@ func write(t *testing.T, files map[string]string) string {
 
 func run(t *testing.T, dir string) lint.Report {
 	t.Helper()
-	r, err := Run(context.Background(), Options{Policy: resolver.Options{Policy: dir, Operator: resolver.Operator{BasePath: t.TempDir()}}})
+	r, err := Run(context.Background(), Options{Categories: []string{"MATH", "WEB"}, Policy: resolver.Options{Policy: dir, Operator: resolver.Operator{BasePath: t.TempDir()}}})
 	if err != nil {
 		t.Fatal(err)
 	}

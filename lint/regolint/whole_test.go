@@ -53,6 +53,8 @@ var whole = []struct {
 	{"a layer of another type", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: timeoutSeconds: \"ten\"\n"}}, []string{"TW201 cue/profiles/own.cue:3"}},
 	{"a setting that does not fit", []change{{"rego/data.json", `"threshold": "L3"`, `"threshold": "L9"`}}, []string{"TW201 rego/data.json:70"}},
 	{"a setting of another value", []change{{"rego/data.json", `"threshold": "L3"`, `"threshold": "L2"`}}, nil},
+	{"hosts below a public suffix", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: network: {\n\tmode: \"allowlist\"\n\thosts: [\"*.com\"]\n}\nprofiles: pages: network: hosts: [\"*.github.io\", \"*.co.uk\"]\n"}}, []string{"TW212 cue/profiles/own.cue:5", "TW212 cue/profiles/own.cue:7", "TW212 cue/profiles/own.cue:7"}},
+	{"hosts of one's own", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: network: hosts: [\"*.corp\", \"*.internal\", \"*.example.com\", \"api.github.io\"]\n"}}, nil},
 	{"a profile", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: {\n\textends: \"standard\"\n\tnetwork: hosts: [\"*.example.com\"]\n}\n"}}, nil},
 
 	{"a field of a reason", []change{{"rego/access/access.rego", `"message": sprintf("the tool is`, `"mesage": sprintf("the tool is`}}, []string{"TW215 rego/access/access.rego:63"}},
@@ -64,6 +66,9 @@ var whole = []struct {
 	{"another message", []change{{"rego/access/access.rego", `sprintf("the tool is %s, and`, `sprintf("it is %s, and`}}, nil},
 	{"fields of a finding that may be absent", []change{{"rego/lint/own.rego", "", "package toolwarrant.lint\n\nimport rego.v2\n\nfindings contains {\"id\": \"x\", \"severity\": \"info\", \"message\": \"\", \"pointer\": \"\", \"value\": \"a\", \"line\": 1} if input.document.description == \"a\"\n"}}, nil},
 
+	{"a category that is none", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "categories": ["WEB", "web"]}]`}, {"rego/data.json", `"requiredCategories": []`, `"requiredCategories": ["MAHT"]`}}, []string{"TW217 rego/data.json:73", "TW217 rego/data.json:82"}},
+	{"a category of a binding that is none", []change{{"cue/bindings.cue", "bindings: []", "bindings: [\n\t{profile: \"offline\", group: \"staff\"},\n\t{profile: \"offline\", category: \"web\"},\n]"}}, []string{"TW217 cue/bindings.cue:12"}},
+	{"categories", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "categories": ["WEB"]}]`}, {"cue/bindings.cue", "bindings: []", "bindings: [{profile: \"offline\", category: \"MATH\"}]"}}, nil},
 	{"a wildcard in an access rule", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "groups": ["*"]}]`}}, []string{"TW213 rego/data.json:82"}},
 	{"a wildcard among trusted authors", []change{{"rego/data.json", `"groups": ["trusted-authors"]`, `"groups": ["**"]`}}, []string{"TW213 rego/data.json:107"}},
 	{"an origin that is none", []change{{"rego/data.json", `"rules": []`, `"rules": [{"id": "x", "effect": "deny", "origins": ["mcp-htp"]}]`}}, []string{"TW201 rego/data.json:82", "TW206 rego/data.json:82"}},

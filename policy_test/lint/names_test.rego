@@ -11,6 +11,8 @@ test_names[note] if {
 		"nothing to say": [fixture.documented(fixture.plain, {}), set()],
 		"a member": [fixture.documented(fixture.plain, {"members": ["/name", "/x-größe"]}), {["non-ascii-name", "warning", "/x-größe"]}],
 		"an identifier": [fixture.documented(fixture.plain, {"identifiers": [{"text": "größe", "line": 2, "column": 3}]}), {["non-ascii-name", "warning", "/code"]}],
+		"no such name": [fixture.documented(fixture.plain, {"missingNames": [{"text": "require", "line": 2, "column": 3}]}), {["name-missing", "error", "/code"]}],
+		"no such name that is known": [fixture.documented(fixture.plain, {"missingNames": [{"text": "nobody", "line": 2, "column": 3}]}), {["name-missing", "error", "/code"]}],
 		"hides a global": [fixture.documented(fixture.plain, {"params": [{"name": "JSON", "type": "STRING", "description": ""}]}), {["param-shadows", "warning", "/params/0/name"]}],
 		"hides none": [fixture.documented(fixture.plain, {"params": [{"name": "json", "type": "STRING", "description": ""}]}), set()],
 		"a placeholder as an argument": [fixture.documented(fixture.plain, {"params": [{"name": "a", "type": "STRING", "description": "", "testValue": "${KEY}"}]}), {["placeholder-in-argument", "warning", "/params/0/testValue"]}],

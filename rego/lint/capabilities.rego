@@ -203,7 +203,7 @@ findings contains {
 findings contains {
 	"id": "loop-endless",
 	"severity": "warning",
-	"message": "the loop never ends by itself; the call would end at its limit of statements",
+	"message": "once entered, the loop never ends by itself; the call would end at its limit of statements",
 	"pointer": "/code",
 	"line": found.line,
 	"column": found.column,

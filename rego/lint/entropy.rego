@@ -22,6 +22,7 @@ findings contains {
 	"column": found.column,
 } if {
 	some found in input.document.strings
+	not _named_secrets[[found.line, found.column]]
 	kind := _random_kind(found.text)
 }
 
@@ -61,7 +62,7 @@ findings contains {
 #   id: lint-random-kind
 _random_kind(text) := min({kind |
 	count(text) >= 32
-	not _secret_kind(text)
+	not _text_kind(text)
 	settings := data.toolwarrant.settings.lint.entropy
 	rest := regex.replace(text, settings.known, " ")
 	some kind, form in settings.kinds

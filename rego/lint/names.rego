@@ -35,6 +35,25 @@ findings contains {
 }
 
 # METADATA
+# title: Name that does not exist
+# labels:
+#   id: name-missing
+findings contains {
+	"id": "name-missing",
+	"severity": "error",
+	"message": sprintf("nobody declares %s and this runtime has no such global, so that the line ends the call with a ReferenceError; %s", [found.text, object.get(
+		data.toolwarrant.settings.lint.instead,
+		found.text,
+		"declare it, or ask with typeof whether it is there",
+	)]),
+	"pointer": "/code",
+	"line": found.line,
+	"column": found.column,
+} if {
+	some found in input.document.missingNames
+}
+
+# METADATA
 # title: Parameter hides a global
 # labels:
 #   id: param-shadows

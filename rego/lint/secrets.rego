@@ -28,8 +28,74 @@ findings contains {
 	"column": found.column,
 } if {
 	some found in input.document.strings
-	kind := _secret_kind(found.text)
+	kind := _text_kind(found.text)
 }
+
+# METADATA
+# title: Secret in the code, by its name
+# description: The value of a variable, a member, a header or a comparison.
+# labels:
+#   id: secret-literal
+findings contains {
+	"id": "secret-literal",
+	"severity": "error",
+	"message": sprintf("by its name the code holds %s, and the value is written out; keep it in the secrets file and read it through a static variable ${NAME}", [kind]),
+	"pointer": "/code",
+	"line": place[0],
+	"column": place[1],
+} if {
+	some place, kind in _named_secrets
+}
+
+# METADATA
+# title: Where the code holds a secret by its name
+# labels:
+#   id: lint-named-secrets
+_named_secrets[[found.line, found.column]] := min({kind |
+	some kind, form in data.toolwarrant.settings.lint.secrets.assigned
+	regex.match(concat("", [form.names, "$"]), lower(found.name))
+	_written_out(found.text, form, form.written)
+}) if {
+	some found in input.document.namedStrings
+	not _secret_kind(found.text)
+}
+
+# METADATA
+# title: A value under the name of a secret is one
+# description: |
+#   Placeholders and names of algorithms are none. What a text tells after a
+#   colon is mostly about the value, so that more is asked of it.
+# labels:
+#   id: lint-written-out
+_written_out(value, form, needs) if {
+	regex.match(form.value, value)
+	not regex.match(data.toolwarrant.settings.lint.secrets.placeholder, value)
+	some alternative in needs
+	every need in alternative {
+		regex.match(need, value)
+	}
+}
+
+# METADATA
+# title: What kind of secret a text assigns
+# description: An assignment, a parameter of a query, or a sentence.
+# labels:
+#   id: lint-told-kind
+_told_kind(text) := min({kind |
+	some kind, form in data.toolwarrant.settings.lint.secrets.assigned
+	some parts in regex.find_all_string_submatch_n(concat("", [form.names, data.toolwarrant.settings.lint.secrets.inText]), text, -1)
+	needs := {"=": form.written}
+	value := trim_right(parts[count(parts) - 1], ".!?:")
+	_written_out(value, form, object.get(needs, parts[count(parts) - 2], form.told))
+})
+
+# METADATA
+# title: What kind of secret a text holds, by its form or by what it says
+# labels:
+#   id: lint-text-kind
+_text_kind(text) := kind if {
+	kind := _secret_kind(text)
+} else := _told_kind(text)
 
 # METADATA
 # title: Secret in a static variable
@@ -43,7 +109,7 @@ findings contains {
 	"pointer": sprintf("/staticVariables/%d", [i]),
 } if {
 	some i, variable in input.document.staticVariables
-	kind := _secret_kind(variable.value)
+	kind := _text_kind(variable.value)
 }
 
 findings contains {
@@ -55,7 +121,7 @@ findings contains {
 	some i, variable in input.document.staticVariables
 	regex.match(data.toolwarrant.settings.lint.secrets.names, variable.key)
 	count(variable.value) >= data.toolwarrant.settings.lint.secrets.minimum
-	not contains(variable.value, "${")
+	not regex.match(data.toolwarrant.settings.lint.secrets.placeholder, variable.value)
 	not _secret_kind(variable.value)
 }
 
@@ -70,7 +136,7 @@ findings contains {
 	"pointer": sprintf("/params/%d/testValue", [i]),
 } if {
 	some i, param in input.document.params
-	kind := _secret_kind(param.testValue)
+	kind := _text_kind(param.testValue)
 }
 
 # METADATA
@@ -84,7 +150,21 @@ findings contains {
 	"pointer": pointer,
 } if {
 	some pointer, text in _prose
-	kind := _secret_kind(text)
+	kind := _text_kind(text)
+}
+
+# METADATA
+# title: Secret in the reason of a suppression
+# labels:
+#   id: secret-in-text
+findings contains {
+	"id": "secret-in-text",
+	"severity": "error",
+	"message": sprintf("the reason holds what looks like %s; it is part of the document, and reports repeat reasons", [kind]),
+	"pointer": sprintf("/x-toolwarrant-lint/%d/reason", [i]),
+} if {
+	some i, reason in input.document.reasons
+	kind := _text_kind(reason)
 }
 
 # METADATA

@@ -113,17 +113,56 @@ findings contains {
 }
 
 # METADATA
-# title: Prose in another language
+# title: Prose in another language, by its letters
 # labels:
 #   id: text-foreign
 findings contains {
 	"id": "text-foreign",
 	"severity": "warning",
-	"message": "the text has letters beyond ASCII outside quotes; write prose in English and put samples of other languages into quotes",
+	"message": sprintf("%q has letters beyond ASCII; write prose in English and put samples of other languages into quotes", [min(words)]),
 	"pointer": pointer,
 } if {
+	settings := data.toolwarrant.settings.lint
 	some pointer, text in _prose
-	regex.match(data.toolwarrant.settings.lint.foreign, regex.replace(text, data.toolwarrant.settings.lint.quoted, ""))
+	prose := regex.replace(text, settings.quoted, "")
+	words := {word |
+		some word in regex.find_n(settings.language.word, prose, -1)
+		regex.match(settings.foreign, word)
+		not lower(word) in settings.language.known
+		not _proper_name(word, prose)
+	}
+	count(words) > 0
+}
+
+# METADATA
+# title: A word is a name in an English text
+# labels:
+#   id: lint-proper-name
+_proper_name(word, prose) if {
+	settings := data.toolwarrant.settings.lint.language
+	regex.match(settings.properName, word)
+	regex.match(settings.english, lower(prose))
+}
+
+# METADATA
+# title: Prose in another language, by its words
+# description: Two words of grammar in a sentence that has none of English.
+# labels:
+#   id: text-foreign
+findings contains {
+	"id": "text-foreign",
+	"severity": "warning",
+	"message": sprintf("a sentence reads like %s; write prose in English and put samples of other languages into quotes", [language]),
+	"pointer": pointer,
+} if {
+	settings := data.toolwarrant.settings.lint
+	some pointer, text in _prose
+	language := min({language |
+		some sentence in regex.find_n(settings.language.sentence, regex.replace(text, settings.quoted, ""), -1)
+		not regex.match(settings.language.english, lower(sentence))
+		some language, pattern in settings.language.functionWords
+		count({word | some word in regex.find_n(pattern, sentence, -1)}) > 1
+	})
 }
 
 # METADATA

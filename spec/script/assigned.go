@@ -16,13 +16,13 @@ type Assignment struct {
 // that is also a parameter, a part of a pattern or the like is left out.
 // Steps by one do not count.
 func Assigned(fn *ast.FunctionLiteral) map[string][]Assignment {
-	out, declared := map[string][]Assignment{}, map[string]bool{}
-	other := refusal{declared: map[string]bool{}}
+	out, variables := map[string][]Assignment{}, map[string]bool{}
+	other := declared{}
 	write := func(target, value ast.Expression, op token.Token) {
 		if id, ok := target.(*ast.Identifier); ok {
 			out[id.Name.String()] = append(out[id.Name.String()], Assignment{op, value})
 		} else {
-			other.declare(target)
+			other.target(target)
 		}
 	}
 	params := func(p *ast.ParameterList) {
@@ -30,23 +30,23 @@ func Assigned(fn *ast.FunctionLiteral) map[string][]Assignment {
 			return
 		}
 		for _, b := range p.List {
-			other.declare(b.Target)
+			other.target(b.Target)
 		}
-		other.declare(p.Rest)
+		other.target(p.Rest)
 	}
 	w := &walker{seen: map[string]bool{}}
 	w.visit = func(e ast.Expression) {
 		switch e := e.(type) {
 		case *ast.FunctionLiteral:
 			params(e.ParameterList)
-			other.declare(e.Name)
+			other.target(e.Name)
 		case *ast.ArrowFunctionLiteral:
 			params(e.ParameterList)
 		case *ast.ClassLiteral:
-			other.declare(e.Name)
+			other.target(e.Name)
 		case *ast.Binding:
 			if id, ok := e.Target.(*ast.Identifier); ok {
-				declared[id.Name.String()] = true
+				variables[id.Name.String()] = true
 				if e.Initializer == nil {
 					return
 				}
@@ -60,7 +60,7 @@ func Assigned(fn *ast.FunctionLiteral) map[string][]Assignment {
 		switch s := s.(type) {
 		case *ast.TryStatement:
 			if s.Catch != nil && s.Catch.Parameter != nil {
-				other.declare(s.Catch.Parameter)
+				other.target(s.Catch.Parameter)
 			}
 		case *ast.ForInStatement:
 			other.into(s.Into)
@@ -70,21 +70,21 @@ func Assigned(fn *ast.FunctionLiteral) map[string][]Assignment {
 	}
 	w.function(fn)
 	for name := range out {
-		if other.declared[name] || !declared[name] {
+		if other[name] || !variables[name] {
 			delete(out, name)
 		}
 	}
 	return out
 }
 
-// into declares what a loop writes at each turn.
-func (r *refusal) into(in ast.ForInto) {
+// into adds what a loop writes at each turn.
+func (d declared) into(in ast.ForInto) {
 	switch in := in.(type) {
 	case *ast.ForIntoVar:
-		r.declare(in.Binding)
+		d.target(in.Binding)
 	case *ast.ForDeclaration:
-		r.declare(in.Target)
+		d.target(in.Target)
 	case *ast.ForIntoExpression:
-		r.declare(in.Expression)
+		d.target(in.Expression)
 	}
 }

@@ -112,10 +112,7 @@ func (b *blockFunctions) variables(list []*ast.Binding) {
 }
 
 // bound collects the names of a pattern.
-func bound(e ast.Expression, into map[string]bool) {
-	r := refusal{declared: into}
-	r.declare(e)
-}
+func bound(e ast.Expression, into map[string]bool) { declared(into).target(e) }
 
 func (b *blockFunctions) callable(params *ast.ParameterList, body []ast.Statement, own *ast.Identifier, fields func()) {
 	b.enter(true, func() {

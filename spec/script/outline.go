@@ -14,13 +14,16 @@ type Piece struct {
 	Column int    `json:"column"`
 }
 
-// Outline is what a reader of the code looks for: the texts in it, the names
-// beyond ASCII, and the loops that end by nothing that is written in them.
-// Comments are not in it. Names of plain properties are not told apart from
-// texts, and count as neither.
+// Outline is what a reader of the code looks for: the texts in it, those of
+// them that stand under a name, the names beyond ASCII, the names that nobody
+// declares and the runtime lacks (each once), and the loops that end by nothing
+// that is written in them. Comments are not in it. Of the names that are
+// missing, those of params and static variables are for the caller to leave out.
 type Outline struct {
 	Strings      []Piece
+	Named        []Named
 	Foreign      []Piece
+	Missing      []Piece
 	EndlessLoops []Piece
 }
 
@@ -31,8 +34,19 @@ func Read(code string) Outline {
 		return Outline{}
 	}
 	o := &outliner{file: prog.File}
-	w := &walker{seen: map[string]bool{}, visit: o.expr, visitStmt: o.stmt}
+	free := freeNames{declared: declared{}}
+	w := &walker{seen: map[string]bool{}, visit: func(e ast.Expression) {
+		o.expr(e)
+		o.named(e)
+		free.expr(e)
+	}, visitStmt: func(s ast.Statement) {
+		o.stmt(s)
+		free.stmt(s)
+	}}
 	w.node(body)
+	for _, id := range free.missing() {
+		o.out.Missing = append(o.out.Missing, o.piece(id.Name.String(), id.Idx))
+	}
 	return o.out
 }
 
@@ -70,6 +84,32 @@ func (o *outliner) expr(e ast.Expression) {
 		if e.Name != nil {
 			o.name(e.Name)
 		}
+		for _, el := range e.Body {
+			switch el := el.(type) {
+			case *ast.FieldDefinition:
+				o.key(el.Key, el.Computed)
+			case *ast.MethodDefinition:
+				o.key(el.Key, el.Computed)
+			}
+		}
+	case *ast.PropertyShort:
+		o.name(&e.Name)
+	case *ast.PropertyKeyed:
+		o.key(e.Key, e.Computed)
+	case *ast.PrivateDotExpression:
+		o.name(&e.Identifier.Identifier)
+	}
+}
+
+// key notes the name of a member, quoted or not. A computed one is a value.
+func (o *outliner) key(k ast.Expression, computed bool) {
+	switch k := k.(type) {
+	case *ast.StringLiteral:
+		if !computed {
+			o.name(&ast.Identifier{Name: k.Value, Idx: k.Idx})
+		}
+	case *ast.PrivateIdentifier:
+		o.name(&k.Identifier)
 	}
 }
 
@@ -82,59 +122,16 @@ func (o *outliner) name(id *ast.Identifier) {
 
 func (o *outliner) stmt(s ast.Statement) {
 	switch s := s.(type) {
+	case *ast.LabelledStatement:
+		o.name(s.Label)
 	case *ast.WhileStatement:
-		o.loop("while", s.Test, s.Body, s.While)
+		o.loop(loop{"while", s.Test, nil, s.Body, s.While})
 	case *ast.DoWhileStatement:
-		o.loop("do", s.Test, s.Body, s.Do)
+		o.loop(loop{"do", s.Test, nil, s.Body, s.Do})
 	case *ast.ForStatement:
-		o.loop("for", s.Test, s.Body, s.For)
-	}
-}
-
-// loop notes a loop whose condition always holds and whose body never leaves
-// it. A break or return anywhere below counts as a way out, be it that of an
-// inner loop: what is noted has none.
-func (o *outliner) loop(word string, test ast.Expression, body ast.Statement, at file.Idx) {
-	if !always(test) {
-		return
-	}
-	leaves := false
-	w := &walker{
-		seen: map[string]bool{},
-		visit: func(e ast.Expression) {
-			if _, yields := e.(*ast.YieldExpression); yields {
-				leaves = true
-			}
-		},
-		visitStmt: func(s ast.Statement) {
-			switch s := s.(type) {
-			case *ast.ReturnStatement, *ast.ThrowStatement:
-				leaves = true
-			case *ast.BranchStatement:
-				leaves = leaves || s.Token.String() == "break" || s.Label != nil
-			}
-		},
-	}
-	w.statement(body)
-	if !leaves {
-		o.out.EndlessLoops = append(o.out.EndlessLoops, o.piece(word, at))
-	}
-}
-
-// always reports whether a condition is a constant that holds.
-func always(test ast.Expression) bool {
-	switch t := test.(type) {
-	case nil:
-		return true
-	case *ast.BooleanLiteral:
-		return t.Value
-	case *ast.NumberLiteral:
-		switch n := t.Value.(type) {
-		case int64:
-			return n != 0
-		case float64:
-			return n != 0
+		o.loop(loop{"for", s.Test, s.Update, s.Body, s.For})
+		if upwards(s) {
+			o.loop(loop{"for", nil, s.Update, s.Body, s.For})
 		}
 	}
-	return false
 }

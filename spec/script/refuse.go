@@ -38,7 +38,7 @@ func Lacking() []string {
 // order of the text. What a change of the tree sets right it mends there. Lines and columns are those of the whole text that was
 // parsed. fn is the function around the code.
 func Refuse(t *Tree, fn *ast.FunctionLiteral) []Problem {
-	r := &refusal{tree: t, declared: map[string]bool{}}
+	r := &refusal{tree: t, declared: declared{}}
 	w := &walker{seen: map[string]bool{}, visit: r.expr, visitStmt: r.stmt}
 	w.function(fn)
 	regroup(t.Program, r.chains, func(at file.Idx) {
@@ -72,7 +72,7 @@ type reference struct {
 
 type refusal struct {
 	tree     *Tree
-	declared map[string]bool // bound by the code, or asked for with typeof
+	declared declared
 	named    []reference
 	found    []Problem
 	expanded int // bytes of all expressions
@@ -89,36 +89,8 @@ func (r *refusal) add(at file.Idx, message string) {
 	r.found = append(r.found, Problem{pos.Line, Column(r.tree.Program.File, pos), "code-syntax", message})
 }
 
-func (r *refusal) declare(e ast.Expression) {
-	switch e := e.(type) {
-	case *ast.Identifier:
-		if e != nil {
-			r.declared[e.Name.String()] = true
-		}
-	case *ast.Binding:
-		r.declare(e.Target)
-	case *ast.AssignExpression:
-		r.declare(e.Left)
-	case *ast.ArrayPattern:
-		for _, el := range e.Elements {
-			r.declare(el)
-		}
-		r.declare(e.Rest)
-	case *ast.ObjectPattern:
-		for _, p := range e.Properties {
-			switch p := p.(type) {
-			case *ast.PropertyShort:
-				r.declared[p.Name.Name.String()] = true
-			case *ast.PropertyKeyed:
-				r.declare(p.Value)
-			}
-		}
-		r.declare(e.Rest)
-	}
-}
-
 func (r *refusal) stmt(s ast.Statement) {
-	var into ast.ForInto
+	r.declared.stmt(s)
 	switch s := s.(type) {
 	case *ast.FunctionDeclaration:
 		r.inBlocks++
@@ -132,20 +104,11 @@ func (r *refusal) stmt(s ast.Statement) {
 		s.Test = keepLoop(s.Test, s.Body)
 	case *ast.TryStatement:
 		nestTry(s)
-		if s.Catch != nil && s.Catch.Parameter != nil {
-			r.declare(s.Catch.Parameter)
-		}
-	case *ast.ForInStatement:
-		into = s.Into
-	case *ast.ForOfStatement:
-		into = s.Into
-	}
-	if d, ok := into.(*ast.ForDeclaration); ok {
-		r.declare(d.Target)
 	}
 }
 
 func (r *refusal) expr(e ast.Expression) {
+	r.declared.expr(e)
 	switch e := e.(type) {
 	case *ast.BinaryExpression:
 		if left, _ := relational(e); left != nil {
@@ -156,25 +119,14 @@ func (r *refusal) expr(e ast.Expression) {
 		}
 	case *ast.PropertyShort:
 		r.arguments = r.arguments || e.Name.Name == argumentsName
-	case *ast.Binding:
-		if e != nil {
-			r.declare(e.Target)
-		}
 	case *ast.FunctionLiteral:
 		if e != nil && e != r.last {
 			r.last = e
 			r.inBlocks -= declaredIn(e.Body)
 		}
-		if e.Name != nil {
-			r.declare(e.Name)
-		}
 	case *ast.ArrowFunctionLiteral:
 		if body, ok := e.Body.(*ast.BlockStatement); ok {
 			r.inBlocks -= declaredIn(body)
-		}
-	case *ast.ClassLiteral:
-		if e.Name != nil {
-			r.declare(e.Name)
 		}
 	case *ast.Identifier:
 		if e != nil {
@@ -182,10 +134,6 @@ func (r *refusal) expr(e ast.Expression) {
 			if hint, ok := lacking[e.Name.String()]; ok {
 				r.named = append(r.named, reference{e.Name.String(), e.Name.String() + " does not exist on this runtime: " + hint, e.Idx})
 			}
-		}
-	case *ast.UnaryExpression:
-		if id, ok := e.Operand.(*ast.Identifier); ok && e.Operator == token.TYPEOF {
-			r.declare(id)
 		}
 	case *ast.RegExpLiteral:
 		out, msg := Pattern(e.Pattern, e.Flags)
