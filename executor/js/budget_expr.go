@@ -81,6 +81,9 @@ func (m *meter) expr(e ast.Expression) {
 		m.callee(e.Callee)
 		m.exprs(e.ArgumentList)
 		m.wordArguments(e)
+		if compact(e) {
+			m.compact++
+		}
 	case *ast.NewExpression:
 		if !names(e.Callee, "Date") {
 			m.callee(e.Callee)
@@ -120,6 +123,20 @@ func (m *meter) expr(e ast.Expression) {
 	default:
 		m.fail(e.Idx0(), fmt.Sprintf("an expression of this kind (%T) is not supported", e))
 	}
+}
+
+// compact reports whether a call is one of stringify that asks for no indent.
+func compact(call *ast.CallExpression) bool {
+	dot, ok := call.Callee.(*ast.DotExpression)
+	if !ok || dot.Identifier.Name != "stringify" || len(call.ArgumentList) > 2 {
+		return false
+	}
+	for _, a := range call.ArgumentList {
+		if _, spread := a.(*ast.SpreadElement); spread {
+			return false
+		}
+	}
+	return true
 }
 
 // readsText reports whether a date that is made of these may be one of a text.

@@ -117,6 +117,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 	}
 	p := &program{name: name, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
 	p.needs.readsDates = meter.dates
+	p.needs.indents = strings.Count(text, "stringify") > meter.compact
 	for _, n := range errorKinds {
 		if !meter.values[n] {
 			delete(p.needs.words, n)

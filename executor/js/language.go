@@ -54,6 +54,15 @@ func (s *session) corrections() {
 	if n.radix {
 		s.installRadix()
 	}
+	if n.digits {
+		s.installDigits()
+	}
+	if n.indents {
+		s.installStringify()
+	}
+	if n.milliseconds {
+		s.installMilliseconds()
+	}
 	if n.parseInt {
 		s.installParseInt()
 	}

@@ -18,6 +18,8 @@ type needs struct {
 	from, typed, asyncIterator, entries             bool
 	bigints, dates, casing, readsDates, oldDates    bool
 	radix, parseInt, narrow                         bool     // toString(2), parseInt, searches of Float32Array
+	digits, milliseconds                            bool     // toPrecision and toExponential, setMilliseconds
+	indents                                         bool     // JSON.stringify with an indent
 	powers, any                                     bool     // Math.pow, Promise.any
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
@@ -124,7 +126,10 @@ func needsOf(source string, global, held bool) needs {
 		parseInt:  names("parseInt"),
 		narrow:    names("Float32Array") && names("ncludes", "ndexOf"),
 		collate:   names("localeCompare"),
-		buffers:   names(".transfer", ".detached", "resizable"),
+		digits:    names("toPrecision", "toExponential"),
+
+		milliseconds: names("Milliseconds"),
+		buffers:      names(".transfer", ".detached", "resizable"),
 	}
 }
 
