@@ -23,6 +23,16 @@ func TestExactlyAsInNode(t *testing.T) {
 			`["{\n          \"a\": {\n                    \"x\": []\n          },\n          \"b\": \"\\\\\\\"\"\n}",["","json a","a","x","b"],"{\néééééééééé\"a\": 1\n}","[\n 1\n]","[1]",15,true,true,3]`},
 		{`const {stringify}=JSON;const f=JSON["stringify"];return [stringify({a:{},b:[1]},null,1),f(...[{a:[],b:[1]},null,1])]`,
 			`["{\n \"a\": {},\n \"b\": [\n  1\n ]\n}","{\n \"a\": [],\n \"b\": [\n  1\n ]\n}"]`},
+		{`const f=new Float32Array([0,-0,1,NaN]);const d=new Float64Array([1,-0,0/0]);const g=new Float32Array([-0,0]);return [f.indexOf(-0),f.lastIndexOf(0),f.includes(-0),d.indexOf(0),d.includes(-0),d.includes(NaN),d.indexOf(NaN),g.indexOf(0),g.lastIndexOf(-0),g.indexOf(0,1),g.lastIndexOf(0,-2),g.indexOf(0,-1),g.lastIndexOf(0,undefined),f.lastIndexOf(0,-9),f.includes(0,2)]`,
+			`[0,1,true,1,true,true,-1,0,1,1,0,1,0,-1,false]`},
+		{`const b=new BigInt64Array([1n,-1n]);const u=new BigUint64Array([2n**64n-1n]);return [b.indexOf(-1n,"1"),b.includes(2n**64n-1n),u.includes(-1n),u.indexOf(2n**64n-1n),b.indexOf(1),b.lastIndexOf(1n),b.lastIndexOf.length,b.includes.name,[-0].includes(0),[-0,1].includes(-0),[0].includes(-0,-1),["0"].includes(0),[,].includes(0),[,].includes(undefined)]`,
+			`[1,false,false,0,-1,0,1,"includes",true,true,true,false,false,true]`},
+		{`let f=new Float64Array([1,2,3]);const r=f.indexOf(3,{valueOf(){structuredClone(f.buffer,{transfer:[f.buffer]});return 0}});let e;try{f.indexOf(3)}catch(x){e=x.name}return [r,e]`,
+			`[-1,"TypeError"]`},
+		{`const bad=[];for(let n=-311;n<=308;n++)if(Math.log10(Number("1e"+n))!==n)bad.push(n);for(let n=-1074;n<=1023;n++)if(Math.log2(2**n)!==n)bad.push("2^"+n);for(let n=1;n<200;n++)if(Math.cbrt(n*n*n)!==n)bad.push("cbrt"+n);return [bad,Math.floor(Math.log10(1e15)),Math.floor(Math.log10(1000)),Math.log10(0),Math.log2(-1),Object.is(Math.log10(1),0),Object.is(Math.cbrt(-0),-0),Math.log10.length,Math.log.name]`,
+			`[[],15,3,null,null,true,true,1,"log"]`},
+		{`return [Math.log(0.7),Math.log(1+2**-30),Math.log10(2),Math.log10(5e-324),Math.log2(3),Math.log2(0.1),Math.cbrt(0.5),Math.cbrt(1e-322),Math.exp(1),Math.exp(-1.5),Math.exp(700.3),Math.exp(-745),Math.exp(710),Math.sinh(0.3),Math.sinh(-30),Math.cosh(0.3),Math.cosh(710.4),Math.tanh(0.3),Math.tanh(-3),Math.log1p(1e-10),Math.expm1(0.1),Math.log("10"),Math.log(null)]`,
+			`[-0.35667494393873245,9.313225741817976e-10,0.3010299956639812,-323.3062153431158,1.584962500721156,-3.321928094887362,0.7937005259840998,4.623152480188701e-108,2.718281828459045,0.22313016014842982,1.3690700720098904e+304,5e-324,null,0.3045202934471426,-5343237290762.231,1.0453385141288605,1.6663642832806494e+308,0.2913126124515909,-0.9950547536867305,9.999999999500001e-11,0.10517091807564763,2.302585092994046,null]`},
 		{`let o=[];for(let i=0;i<4000;i++)o=[o,1];try{JSON.stringify(o,null,10)}catch(e){return e.name}`, `"RangeError"`},
 	})
 }

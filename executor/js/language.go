@@ -51,6 +51,9 @@ func (s *session) corrections() {
 		_ = fn.DefineDataProperty("length", s.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		_ = math.DefineDataProperty("pow", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
+	if len(n.math) > 0 {
+		s.installMath()
+	}
 	if n.radix {
 		s.installRadix()
 	}
@@ -67,7 +70,7 @@ func (s *session) corrections() {
 		s.installParseInt()
 	}
 	if n.narrow {
-		s.installFloatSearch()
+		s.installTypedSearch()
 	}
 	if n.casing {
 		s.installCasing()

@@ -17,10 +17,11 @@ type needs struct {
 	iterators, weak, collate, buffers               bool
 	from, typed, asyncIterator, entries             bool
 	bigints, dates, casing, readsDates, oldDates    bool
-	radix, parseInt, narrow                         bool     // toString(2), parseInt, searches of Float32Array
+	radix, parseInt, narrow                         bool     // toString(2), parseInt, searches of typed arrays
 	digits, milliseconds                            bool     // toPrecision and toExponential, setMilliseconds
 	indents                                         bool     // JSON.stringify with an indent
 	powers, any                                     bool     // Math.pow, Promise.any
+	math                                            []int    // of mathFunctions
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
 	global                                          bool     // the global object may be used as a value
@@ -124,7 +125,8 @@ func needsOf(source string, global, held bool) needs {
 		helpers:   helpersIn(source, held),
 		weak:      names("WeakRef", "FinalizationRegistry") || names("WeakMap", "WeakSet") && names("Symbol"),
 		parseInt:  names("parseInt"),
-		narrow:    names("Float32Array") && names("ncludes", "ndexOf"),
+		math:      mathIn(source),
+		narrow:    names("Float32Array", "64Array") && names("ncludes", "ndexOf"),
 		collate:   names("localeCompare"),
 		digits:    names("toPrecision", "toExponential"),
 
