@@ -32,6 +32,7 @@ type meter struct {
 	global  bool // the global object may be used as a value
 	dates   bool // a text may be read as a date
 	held    int  // places where a collection makes an iterator that the program can hold
+	matches bool // a match may be listed
 	compact int  // calls of stringify without an indent
 	failure *worker.Failure
 	bare    bool // no charges are inserted
@@ -166,6 +167,9 @@ func (m *meter) bindings(list []*ast.Binding) {
 		if b != nil {
 			m.expr(b.Target)
 			m.expr(b.Initializer)
+			if takesRest(b.Target) {
+				b.Initializer = m.listed(b.Initializer)
+			}
 		}
 	}
 }
@@ -222,6 +226,7 @@ func (m *meter) stmt(s ast.Statement) {
 	case *ast.ForInStatement:
 		m.into(s.Into)
 		m.expr(s.Source)
+		s.Source = m.listed(s.Source)
 		s.Body = m.body(s.Body, 1)
 	case *ast.ForOfStatement:
 		m.walked(s.Source)

@@ -52,6 +52,9 @@ func (m *meter) expr(e ast.Expression) {
 	case *ast.AssignExpression:
 		m.expr(e.Left)
 		m.expr(e.Right)
+		if takesRest(e.Left) {
+			e.Right = m.listed(e.Right)
+		}
 		m.assignment(e)
 	case *ast.Binding:
 		m.expr(e.Target)
@@ -229,6 +232,9 @@ func (m *meter) exprs(list []ast.Expression) {
 func (m *meter) properties(list []ast.Property) {
 	for _, p := range list {
 		m.expr(p)
+		if spread, ok := p.(*ast.SpreadElement); ok {
+			spread.Expression = m.listed(spread.Expression)
+		}
 	}
 }
 

@@ -102,7 +102,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		r := refused[0]
 		return nil, syntaxError(r.Message, r.Line, userColumn(r.Line, r.Column))
 	}
-	meter := meter{root: fn, given: names, file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), shows: showsPatterns(body)}
+	meter := meter{root: fn, given: names, file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), matches: matchesIn(body), shows: showsPatterns(body)}
 	meter.function(fn)
 	for _, h := range parsed.Helpers {
 		meter.stmt(h)
@@ -116,6 +116,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		text += parsed.Text + "asyncIterator" // the names that the rewritten code uses
 	}
 	p := &program{name: name, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
+	p.needs.matches = meter.matches
 	p.needs.readsDates = meter.dates
 	p.needs.indents = strings.Count(text, "stringify") > meter.compact
 	for _, n := range errorKinds {

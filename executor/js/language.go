@@ -60,6 +60,9 @@ func (s *session) corrections() {
 	if n.digits {
 		s.installDigits()
 	}
+	if n.matches {
+		s.installMatchOrder()
+	}
 	if n.indents {
 		s.installStringify()
 	}

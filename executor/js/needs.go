@@ -19,7 +19,7 @@ type needs struct {
 	bigints, dates, casing, readsDates, oldDates    bool
 	radix, parseInt, narrow                         bool     // toString(2), parseInt, searches of typed arrays
 	digits, milliseconds                            bool     // toPrecision and toExponential, setMilliseconds
-	indents                                         bool     // JSON.stringify with an indent
+	matches, indents                                bool     // JSON.stringify with an indent
 	powers, any                                     bool     // Math.pow, Promise.any
 	math                                            []int    // of mathFunctions
 	guarded                                         []string // bulk methods
