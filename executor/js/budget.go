@@ -32,6 +32,7 @@ type meter struct {
 	global  bool // the global object may be used as a value
 	dates   bool // a text may be read as a date
 	held    int  // places where a collection makes an iterator that the program can hold
+	unnamed bool // a built-in method may be called by a name that the source does not have
 	matches bool // a match may be listed
 	compact int  // calls of stringify without an indent
 	failure *worker.Failure

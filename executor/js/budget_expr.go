@@ -44,6 +44,7 @@ func (m *meter) expr(e ast.Expression) {
 		m.name(e.Name.Name)
 		m.expr(e.Initializer)
 	case *ast.PropertyKeyed:
+		m.unnamed = m.unnamed || e.Computed && assembled(e.Key)
 		m.expr(e.Key)
 		m.expr(e.Value)
 	case *ast.SpreadElement:
@@ -81,6 +82,7 @@ func (m *meter) expr(e ast.Expression) {
 	case *ast.YieldExpression:
 		m.expr(e.Argument)
 	case *ast.CallExpression:
+		m.unnamed = m.unnamed || callsAssembled(e.Callee)
 		m.callee(e.Callee)
 		m.exprs(e.ArgumentList)
 		m.wordArguments(e)
@@ -95,6 +97,7 @@ func (m *meter) expr(e ast.Expression) {
 		}
 		m.exprs(e.ArgumentList)
 	case *ast.BracketExpression:
+		m.unnamed = m.unnamed || assembled(e.Member) && builtIn(e.Left)
 		m.expr(e.Left)
 		m.expr(e.Member)
 	case *ast.DotExpression:

@@ -35,6 +35,7 @@ type program struct {
 	needs   needs
 
 	patterns map[string]string // expanded regular expressions, with what the author wrote
+	methods  string            // the source, and names of methods that it may put together
 	textual  bool              // some need methods of text of their own
 }
 
@@ -115,8 +116,12 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		parsed.Adopt(wrapper)
 		text += parsed.Text + "asyncIterator" // the names that the rewritten code uses
 	}
-	p := &program{name: name, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
-	p.needs.matches = meter.matches
+	unnamed := meter.unnamed || strings.Contains(body, "Reflect") || strings.Contains(body, "getOwnProperty")
+	if unnamed {
+		text += silent
+	}
+	p := &program{name: name, methods: text, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
+	p.needs.matches = meter.matches || unnamed
 	p.needs.readsDates = meter.dates
 	p.needs.indents = strings.Count(text, "stringify") > meter.compact
 	for _, n := range errorKinds {

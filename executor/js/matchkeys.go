@@ -54,7 +54,7 @@ func (s *session) installMatchOrder() {
 		obj := s.member(s.vm.GlobalObject(), owner)
 		s.matchOrder() // takes what it needs before that is replaced
 		for _, name := range names {
-			if strings.Contains(s.prog.source, name) {
+			if strings.Contains(s.prog.methods, name) {
 				s.guard(obj, name, func(call goja.FunctionCall) []goja.Value {
 					for _, v := range call.Arguments {
 						s.order(v)

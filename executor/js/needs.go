@@ -8,10 +8,9 @@ import (
 )
 
 // needs are the parts of the world that cost too much to build for a program
-// which never names them. A program that puts the name of a method together at
-// run time finds the engine's own behaviour, which is no less safe. The names
-// of globals may be put together: that takes the global object as a value, and
-// then every global is there.
+// which never names them. The name of a method may be put together at run time
+// (see assembled.go). The names of globals may be put together: that takes the
+// global object as a value, and then every global is there.
 type needs struct {
 	regexp, missing, promises, parse, apply, locale bool
 	iterators, weak, collate, buffers               bool
