@@ -14,7 +14,7 @@ import (
 
 // silent are the names of those methods, as needsOf looks for them.
 var silent = " toLocaleString toLocaleLower toLocaleUpper parse setMilliseconds toString(2) pow parseInt toPrecision toExponential " +
-	"includes indexOf localeCompare stringify sort find findIndex findLast findLastIndex match exec log log2 log10 cbrt exp sinh cosh tanh " +
+	"includes indexOf localeCompare stringify sort find findIndex findLast findLastIndex match exec log log2 log10 cbrt exp sinh cosh tanh asin acos atan atan2 asinh acosh " +
 	strings.Join(slices.Concat(listers["Object"], listers["Reflect"]), " ")
 
 // classes are built-in objects whose methods may be taken by such a name.

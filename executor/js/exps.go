@@ -113,3 +113,35 @@ func tanh(x float64) float64 {
 	}
 	return math.Copysign(z, x)
 }
+
+func areaCosine(x float64) float64 {
+	switch {
+	case !(x >= 1):
+		return math.NaN()
+	case x == 1:
+		return 0
+	case x >= 1<<28:
+		return natural(x) + math.Ln2
+	case x > 2:
+		return natural(float64(2*x) - 1/(x+math.Sqrt(float64(x*x)-1)))
+	}
+	t := x - 1
+	return math.Log1p(t + math.Sqrt(float64(2*t)+float64(t*t)))
+}
+
+func areaSine(x float64) float64 {
+	ax := math.Abs(x)
+	var z float64
+	switch {
+	case x != x || math.IsInf(x, 0) || ax < 0x1p-28:
+		return x
+	case ax > 1<<28:
+		z = natural(ax) + math.Ln2
+	case ax > 2:
+		z = natural(float64(2*ax) + 1/(math.Sqrt(float64(ax*ax)+1)+ax))
+	default:
+		t := float64(ax * ax)
+		z = math.Log1p(ax + t/(1+math.Sqrt(1+t)))
+	}
+	return math.Copysign(z, x)
+}

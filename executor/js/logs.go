@@ -9,7 +9,7 @@ import (
 
 // The functions below compute step by step as fdlibm and the mathematical
 // library of FreeBSD do (e_log.c, e_log2.c, e_log10.c, e_exp.c, e_sinh.c,
-// e_cosh.c, s_tanh.c, s_cbrt.c), which carry this notice:
+// e_cosh.c, s_tanh.c, s_cbrt.c, s_asinh.c, e_acosh.c), which carry this notice:
 //
 //	Copyright (C) 1993 by Sun Microsystems, Inc. All rights reserved.
 //	Permission to use, copy, modify, and distribute this software is freely
@@ -23,7 +23,8 @@ import (
 var mathFunctions = []struct {
 	name string
 	fn   func(float64) float64
-}{{"log", natural}, {"log2", binary}, {"log10", decadic}, {"cbrt", cubeRoot}, {"exp", exponent}, {"sinh", sinh}, {"cosh", cosh}, {"tanh", tanh}}
+}{{"log", natural}, {"log2", binary}, {"log10", decadic}, {"cbrt", cubeRoot}, {"exp", exponent}, {"sinh", sinh}, {"cosh", cosh}, {"tanh", tanh},
+	{"asin", arcSine}, {"acos", arcCosine}, {"atan", arcTangent}, {"atan2", nil}, {"acosh", areaCosine}, {"asinh", areaSine}}
 
 // mathIn are the places in mathFunctions of those that a program names.
 func mathIn(source string) (out []int) {
@@ -42,6 +43,13 @@ func (s *session) installMath() {
 	math := s.member(s.vm.GlobalObject(), "Math")
 	for _, i := range s.prog.needs.math {
 		f := mathFunctions[i]
+		if f.fn == nil { // of two numbers
+			s.replace(math, f.name, 2, func(call goja.FunctionCall) goja.Value {
+				y, x := call.Argument(0).ToNumber(), call.Argument(1).ToNumber()
+				return s.vm.ToValue(arcTangent2(y.ToFloat(), x.ToFloat()))
+			})
+			continue
+		}
 		s.replace(math, f.name, 1, func(call goja.FunctionCall) goja.Value {
 			return s.vm.ToValue(f.fn(call.Argument(0).ToNumber().ToFloat()))
 		})
