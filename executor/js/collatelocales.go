@@ -25,11 +25,11 @@ var collationRules = map[string]collationRule{
 	"ru": {own: unicode.Cyrillic}, "uk": {own: unicode.Cyrillic}, "bg": {own: unicode.Cyrillic}, "el": {own: unicode.Greek},
 	"he": {own: unicode.Hebrew}, "ar": {own: unicode.Arabic}, "fa": {own: unicode.Arabic}, "hi": {own: unicode.Devanagari},
 	"ko": {own: unicode.Hangul, never: []*unicode.RangeTable{unicode.Han}},
-	"ja": {never: []*unicode.RangeTable{unicode.Han}},
+	"ja": {never: []*unicode.RangeTable{unicode.Han}, odd: []string{"ー", "ゝ", "ゞ", "ヽ", "ヾ"}}, // marks that repeat or lengthen
 }
 
 // danish puts å, which may be written aa, at the end, and large letters first.
-var danish = collationRule{like: "da", odd: []string{"œ", "aå"}, never: []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}}
+var danish = collationRule{like: "da", odd: []string{"œ", "aå"}, never: []*unicode.RangeTable{unicode.Greek, unicode.Cyrillic, unicode.Armenian, unicode.Hiragana, unicode.Katakana}}
 
 // unlike says why two texts, joined, cannot be compared as in node, or nothing.
 func unlike(rule collationRule, joined string, numeric, byCase bool) string {
