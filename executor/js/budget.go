@@ -32,6 +32,9 @@ type meter struct {
 	global  bool // the global object may be used as a value
 	dates   bool // a text may be read as a date
 	held    int  // places where a collection makes an iterator that the program can hold
+	unnamed bool // a built-in method may be called by a name that the source does not have
+	matches bool // a match may be listed
+	compact int  // calls of stringify without an indent
 	failure *worker.Failure
 	bare    bool // no charges are inserted
 
@@ -165,6 +168,9 @@ func (m *meter) bindings(list []*ast.Binding) {
 		if b != nil {
 			m.expr(b.Target)
 			m.expr(b.Initializer)
+			if takesRest(b.Target) {
+				b.Initializer = m.listed(b.Initializer)
+			}
 		}
 	}
 }
@@ -221,6 +227,7 @@ func (m *meter) stmt(s ast.Statement) {
 	case *ast.ForInStatement:
 		m.into(s.Into)
 		m.expr(s.Source)
+		s.Source = m.listed(s.Source)
 		s.Body = m.body(s.Body, 1)
 	case *ast.ForOfStatement:
 		m.walked(s.Source)

@@ -44,6 +44,7 @@ func (m *meter) expr(e ast.Expression) {
 		m.name(e.Name.Name)
 		m.expr(e.Initializer)
 	case *ast.PropertyKeyed:
+		m.unnamed = m.unnamed || e.Computed && assembled(e.Key)
 		m.expr(e.Key)
 		m.expr(e.Value)
 	case *ast.SpreadElement:
@@ -52,6 +53,9 @@ func (m *meter) expr(e ast.Expression) {
 	case *ast.AssignExpression:
 		m.expr(e.Left)
 		m.expr(e.Right)
+		if takesRest(e.Left) {
+			e.Right = m.listed(e.Right)
+		}
 		m.assignment(e)
 	case *ast.Binding:
 		m.expr(e.Target)
@@ -78,9 +82,13 @@ func (m *meter) expr(e ast.Expression) {
 	case *ast.YieldExpression:
 		m.expr(e.Argument)
 	case *ast.CallExpression:
+		m.unnamed = m.unnamed || callsAssembled(e.Callee)
 		m.callee(e.Callee)
 		m.exprs(e.ArgumentList)
 		m.wordArguments(e)
+		if compact(e) {
+			m.compact++
+		}
 	case *ast.NewExpression:
 		if !names(e.Callee, "Date") {
 			m.callee(e.Callee)
@@ -89,6 +97,7 @@ func (m *meter) expr(e ast.Expression) {
 		}
 		m.exprs(e.ArgumentList)
 	case *ast.BracketExpression:
+		m.unnamed = m.unnamed || assembled(e.Member) && builtIn(e.Left)
 		m.expr(e.Left)
 		m.expr(e.Member)
 	case *ast.DotExpression:
@@ -120,6 +129,20 @@ func (m *meter) expr(e ast.Expression) {
 	default:
 		m.fail(e.Idx0(), fmt.Sprintf("an expression of this kind (%T) is not supported", e))
 	}
+}
+
+// compact reports whether a call is one of stringify that asks for no indent.
+func compact(call *ast.CallExpression) bool {
+	dot, ok := call.Callee.(*ast.DotExpression)
+	if !ok || dot.Identifier.Name != "stringify" || len(call.ArgumentList) > 2 {
+		return false
+	}
+	for _, a := range call.ArgumentList {
+		if _, spread := a.(*ast.SpreadElement); spread {
+			return false
+		}
+	}
+	return true
 }
 
 // readsText reports whether a date that is made of these may be one of a text.
@@ -212,6 +235,9 @@ func (m *meter) exprs(list []ast.Expression) {
 func (m *meter) properties(list []ast.Property) {
 	for _, p := range list {
 		m.expr(p)
+		if spread, ok := p.(*ast.SpreadElement); ok {
+			spread.Expression = m.listed(spread.Expression)
+		}
 	}
 }
 

@@ -24,8 +24,14 @@ func (s *session) installCompare() {
 		if len(a) > maxBulk/16 || len(b) > maxBulk/16 {
 			s.throwError("RangeError", "localeCompare: the text is too long")
 		}
-		tag, key := s.collationLocale(locales)
-		opts, more := s.collationOptions(options)
+		tag, rule, key := s.collationLocale(locales)
+		opts, more, numeric, byCase := s.collationOptions(options)
+		if msg := unlike(rule, a+b, numeric, byCase); msg != "" {
+			s.throwError("RangeError", "localeCompare: "+msg)
+		}
+		if numeric {
+			a, b = spreadNumbers(a), spreadNumbers(b)
+		}
 		key += more
 		c := collators[key]
 		if c == nil {
@@ -39,15 +45,15 @@ func (s *session) installCompare() {
 }
 
 // collationLocale reads the first locale of an argument.
-func (s *session) collationLocale(v goja.Value) (language.Tag, string) {
-	if goja.IsUndefined(v) {
-		return language.AmericanEnglish, "en-US"
-	}
+func (s *session) collationLocale(v goja.Value) (language.Tag, collationRule, string) {
+	none := goja.IsUndefined(v)
 	if obj, ok := v.(*goja.Object); ok {
-		if lengthOf(obj) == 0 {
-			return language.AmericanEnglish, "en-US"
+		if none = lengthOf(obj) == 0; !none {
+			v = orUndefined(obj.Get("0"))
 		}
-		v = orUndefined(obj.Get("0"))
+	}
+	if none {
+		return language.AmericanEnglish, collationRule{}, "en-US"
 	}
 	name, ok := text(v)
 	if !ok {
@@ -57,19 +63,31 @@ func (s *session) collationLocale(v goja.Value) (language.Tag, string) {
 	if err != nil {
 		s.throwError("RangeError", "Incorrect locale information provided")
 	}
-	if _, _, confidence := collationMatcher.Match(tag); confidence < language.High {
+	base, _ := tag.Base()
+	rule, known := collationRules[base.String()]
+	if script, _ := tag.Script(); known && (len(tag.Extensions()) > 0 || script != defaultScript(base)) {
+		known = false
+	}
+	if !known {
 		s.throwError("RangeError", "the locale "+clip(name, 40)+" is not supported for comparing")
 	}
-	return tag, name
+	if rule.like != "" {
+		tag = language.Make(rule.like)
+	}
+	return tag, rule, name
 }
 
-var collationMatcher = language.NewMatcher(collate.Supported())
+func defaultScript(base language.Base) language.Script {
+	tag, _ := language.Compose(base)
+	script, _ := tag.Script()
+	return script
+}
 
 // collationOptions reads the third argument; what it asks for and is not there
 // is an error, so that no text is sorted in another way than was asked.
-func (s *session) collationOptions(v goja.Value) (opts []collate.Option, key string) {
+func (s *session) collationOptions(v goja.Value) (opts []collate.Option, key string, numeric, byCase bool) {
 	if goja.IsUndefined(v) {
-		return nil, ""
+		return nil, "", false, false
 	}
 	obj := v.ToObject(s.vm)
 	option := func(name string, known ...string) string { return s.option(obj, name, known...) }
@@ -78,9 +96,7 @@ func (s *session) collationOptions(v goja.Value) (opts []collate.Option, key str
 	option("caseFirst", "false")
 	option("collation", "default")
 	option("ignorePunctuation", "false")
-	if numeric := orUndefined(obj.Get("numeric")); !goja.IsUndefined(numeric) && numeric.ToBoolean() {
-		opts, key = append(opts, collate.Numeric), "/numeric"
-	}
+	numeric = orUndefined(obj.Get("numeric")).ToBoolean()
 	switch sensitivity := option("sensitivity", "base", "accent", "case", "variant"); sensitivity {
 	case "base":
 		opts = append(opts, collate.IgnoreCase, collate.IgnoreDiacritics)
@@ -91,6 +107,7 @@ func (s *session) collationOptions(v goja.Value) (opts []collate.Option, key str
 	case "case":
 		opts = append(opts, collate.IgnoreDiacritics)
 		key += "/case"
+		byCase = true
 	}
-	return opts, key
+	return opts, key, numeric, byCase
 }

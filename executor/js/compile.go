@@ -35,6 +35,7 @@ type program struct {
 	needs   needs
 
 	patterns map[string]string // expanded regular expressions, with what the author wrote
+	methods  string            // the source, and names of methods that it may put together
 	textual  bool              // some need methods of text of their own
 }
 
@@ -102,7 +103,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		r := refused[0]
 		return nil, syntaxError(r.Message, r.Line, userColumn(r.Line, r.Column))
 	}
-	meter := meter{root: fn, given: names, file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), shows: showsPatterns(body)}
+	meter := meter{root: fn, given: names, file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), matches: matchesIn(body), shows: showsPatterns(body)}
 	meter.function(fn)
 	for _, h := range parsed.Helpers {
 		meter.stmt(h)
@@ -115,8 +116,14 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		parsed.Adopt(wrapper)
 		text += parsed.Text + "asyncIterator" // the names that the rewritten code uses
 	}
-	p := &program{name: name, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
+	unnamed := meter.unnamed || strings.Contains(body, "Reflect") || strings.Contains(body, "getOwnProperty")
+	if unnamed {
+		text += silent
+	}
+	p := &program{name: name, methods: text, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
+	p.needs.matches = meter.matches || unnamed
 	p.needs.readsDates = meter.dates
+	p.needs.indents = strings.Count(text, "stringify") > meter.compact
 	for _, n := range errorKinds {
 		if !meter.values[n] {
 			delete(p.needs.words, n)

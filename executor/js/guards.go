@@ -82,6 +82,17 @@ func (s *session) guards() {
 				}
 				return call.Arguments
 			})
+		case "includes":
+			// The engine does not find 0 where -0 stands.
+			indexOf, _ := s.callable(array.Get("indexOf"))
+			native, _ := s.callable(array.Get(name))
+			s.replace(array, name, 1, func(call goja.FunctionCall) goja.Value {
+				s.boundedLength(call.This, name)
+				if v := call.Argument(0); plainNumber(v) && v.ToFloat() == 0 {
+					return s.vm.ToValue(indexOf(call.This, call.Arguments...).ToInteger() >= 0)
+				}
+				return native(call.This, call.Arguments...)
+			})
 		case "find", "findIndex", "findLast", "findLastIndex":
 			if s.native.source == nil {
 				s.native.source, _ = s.callable(s.member(s.member(global, "Function"), "prototype").Get("toString"))

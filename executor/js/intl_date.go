@@ -139,8 +139,7 @@ func (f *dateFormat) fields(s *session, hasDate, hasTime bool, fraction int) {
 	case !hasDate:
 		f.find(s, t+clock)
 	default:
-		if p, whole := f.data.patterns[b+date+clock]; whole {
-			f.pattern = p
+		if f.pattern = f.known(b + date + clock); f.pattern != "" {
 			return
 		}
 		f.find(s, t+clock)
@@ -153,11 +152,22 @@ func (f *dateFormat) fields(s *session, hasDate, hasTime bool, fraction int) {
 }
 
 func (f *dateFormat) find(s *session, key string) {
-	p, ok := f.data.patterns[key]
-	if !ok {
+	if f.pattern = f.known(key); f.pattern == "" {
 		s.throwError("RangeError", "that combination of date and time options is not supported")
 	}
-	f.pattern = p
+}
+
+// zoneKinds end the keys of patterns that are for one kind of name of the zone.
+var zoneKinds = map[string]string{"long": "l", "shortOffset": "o", "longOffset": "O"}
+
+// known is the pattern behind a key, one for the kind of name first, or nothing.
+func (f *dateFormat) known(key string) string {
+	if kind := zoneKinds[f.zoneStyle]; kind != "" && f.dateStyle+f.timeStyle == "" {
+		if p, ok := f.data.patterns[key+kind]; ok {
+			return p
+		}
+	}
+	return f.data.patterns[key]
 }
 
 func (s *session) dateTimeFormat(obj *goja.Object, loc, opts goja.Value) {
@@ -203,7 +213,7 @@ func (f *dateFormat) resolved(s *session) goja.Value {
 	}
 	for _, p := range [][2]string{{"weekday", "E"}, {"year", "y"}, {"month", "M"}, {"day", "d"}, {"hour", "h"}, {"minute", "m"}, {"second", "s"}} {
 		switch {
-		case f.asked[p[0]] == "":
+		case f.asked[p[0]] == "" && !strings.Contains(f.pattern, "{"+p[1]):
 		case strings.Contains(f.pattern, "{"+p[1]+p[1]+"}"):
 			set(p[0], "2-digit")
 		case strings.Contains(f.pattern, "{"+p[1]+"}"):
@@ -314,8 +324,10 @@ func (f *dateFormat) zoneText(s *session, at time.Time) string {
 				map[bool]string{true: "Coordinated Universal Time"}[strings.HasPrefix(f.locale, "en")]
 		}
 		if f.zoneName[0] != '+' && f.zoneName[0] != '-' {
-			name := "=" // the tables end with the year 9999
-			if at.Year() <= 9999 {
+			name := "=" // the tables end with the year 9999, and begin with 1970
+			if at.Unix() < 0 {
+				name = ""
+			} else if at.Year() <= 9999 {
 				name = zoneTables().name(f.zoneName, at.Unix(), offset, f.data.position, long)
 			}
 			switch name {

@@ -76,7 +76,7 @@ func (s *session) readNumberFormat(loc, opts goja.Value) *numberFormat {
 		f.minFrac = min(defMin, f.maxFrac)
 	case f.maxFrac < 0:
 		f.maxFrac = max(defMax, f.minFrac)
-	case f.minFrac > f.maxFrac:
+	case f.minFrac > f.maxFrac && f.maxSig == 0:
 		s.throwError("RangeError", "minimumFractionDigits is larger than maximumFractionDigits")
 	}
 	if obj, ok := opts.(*goja.Object); ok {
@@ -190,8 +190,12 @@ func (f *numberFormat) parts(v goja.Value) []part {
 	case f.sign == "always" || f.sign == "exceptZero":
 		sign = "+"
 	}
+	shape := f.shape(sign)
+	if digits[0].kind == "nan" || digits[0].kind == "infinity" {
+		shape = strings.ReplaceAll(shape, "¤\u00a0#", "¤#") // letters stand apart from digits alone
+	}
 	var out []part
-	for _, r := range f.shape(sign) {
+	for _, r := range shape {
 		switch r {
 		case '#':
 			out = append(out, digits...)

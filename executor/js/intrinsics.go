@@ -25,10 +25,11 @@ type intrinsics struct {
 	ctors       map[string]*goja.Object
 	jsonParse   callee
 	arrayValues callee
-	source      callee // Function.prototype.toString
-	power       callee // lib/power.js, once it is needed
-	hasOwn      callee // Object.prototype.hasOwnProperty, where there is a console
-	visitKeys   callee // lib/keys.js, once a line shows an object
+	source      callee      // Function.prototype.toString
+	power       callee      // lib/power.js, once it is needed
+	hasOwn      callee      // Object.prototype.hasOwnProperty, where there is a console
+	visitKeys   callee      // lib/keys.js, once a line shows an object
+	match       *matchTools // once it is needed
 	hidden      *secrets
 }
 

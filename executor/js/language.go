@@ -51,14 +51,29 @@ func (s *session) corrections() {
 		_ = fn.DefineDataProperty("length", s.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		_ = math.DefineDataProperty("pow", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
+	if len(n.math) > 0 {
+		s.installMath()
+	}
 	if n.radix {
 		s.installRadix()
+	}
+	if n.digits {
+		s.installDigits()
+	}
+	if n.matches {
+		s.installMatchOrder()
+	}
+	if n.indents {
+		s.installStringify()
+	}
+	if n.milliseconds {
+		s.installMilliseconds()
 	}
 	if n.parseInt {
 		s.installParseInt()
 	}
 	if n.narrow {
-		s.installFloatSearch()
+		s.installTypedSearch()
 	}
 	if n.casing {
 		s.installCasing()

@@ -8,17 +8,19 @@ import (
 )
 
 // needs are the parts of the world that cost too much to build for a program
-// which never names them. A program that puts the name of a method together at
-// run time finds the engine's own behaviour, which is no less safe. The names
-// of globals may be put together: that takes the global object as a value, and
-// then every global is there.
+// which never names them. The name of a method may be put together at run time
+// (see assembled.go). The names of globals may be put together: that takes the
+// global object as a value, and then every global is there.
 type needs struct {
 	regexp, missing, promises, parse, apply, locale bool
 	iterators, weak, collate, buffers               bool
 	from, typed, asyncIterator, entries             bool
 	bigints, dates, casing, readsDates, oldDates    bool
-	radix, parseInt, narrow                         bool     // toString(2), parseInt, searches of Float32Array
+	radix, parseInt, narrow                         bool     // toString(2), parseInt, searches of typed arrays
+	digits, milliseconds                            bool     // toPrecision and toExponential, setMilliseconds
+	matches, indents                                bool     // JSON.stringify with an indent
 	powers, any                                     bool     // Math.pow, Promise.any
+	math                                            []int    // of mathFunctions
 	guarded                                         []string // bulk methods
 	helpers                                         []string // of iterators, to be loaded at their first call
 	global                                          bool     // the global object may be used as a value
@@ -122,9 +124,13 @@ func needsOf(source string, global, held bool) needs {
 		helpers:   helpersIn(source, held),
 		weak:      names("WeakRef", "FinalizationRegistry") || names("WeakMap", "WeakSet") && names("Symbol"),
 		parseInt:  names("parseInt"),
-		narrow:    names("Float32Array") && names("ncludes", "ndexOf"),
+		math:      mathIn(source),
+		narrow:    names("Float32Array", "64Array") && names("ncludes", "ndexOf"),
 		collate:   names("localeCompare"),
-		buffers:   names(".transfer", ".detached", "resizable"),
+		digits:    names("toPrecision", "toExponential"),
+
+		milliseconds: names("Milliseconds"),
+		buffers:      names(".transfer", ".detached", "resizable"),
 	}
 }
 

@@ -88,35 +88,4 @@ func leadingDigits(text string) string {
 	return text[:end]
 }
 
-// installFloatSearch makes the searches of Float32Array look for the number
-// itself: the engine rounds it to the width of the elements first.
-func (s *session) installFloatSearch() {
-	typed := s.member(s.ctor("Uint8Array").Prototype(), "prototype")
-	narrow := s.member(s.ctor("Float32Array"), "prototype")
-	for name, none := range map[string]any{"includes": false, "indexOf": -1, "lastIndexOf": -1} {
-		native, _ := s.callable(typed.Get(name))
-		s.replace(typed, name, 1, func(call goja.FunctionCall) goja.Value {
-			v := call.Argument(0)
-			if obj, ok := call.This.(*goja.Object); ok && plainNumber(v) {
-				f := v.ToFloat()
-				if _, isTyped := s.typedArray(obj); isTyped && f == f && float64(float32(f)) != f && s.below(obj, narrow) {
-					native(call.This, append([]goja.Value{goja.Undefined()}, call.Arguments[1:]...)...) // converts the start
-					return s.vm.ToValue(none)
-				}
-			}
-			return native(call.This, call.Arguments...)
-		})
-	}
-}
-
 func isObject(v goja.Value) bool { _, is := v.(*goja.Object); return is }
-
-// below reports whether proto is among the prototypes of obj.
-func (s *session) below(obj, proto *goja.Object) bool {
-	for p := obj.Prototype(); p != nil; p = p.Prototype() {
-		if p == proto {
-			return true
-		}
-	}
-	return false
-}

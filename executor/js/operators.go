@@ -132,6 +132,8 @@ func (s *session) operator(name string) func(goja.FunctionCall) goja.Value {
 	switch name {
 	case powerName:
 		return s.power
+	case matchName:
+		return func(call goja.FunctionCall) goja.Value { return s.order(call.Argument(0)) }
 	case wordName:
 		return s.wordOf
 	case shiftLeftName:

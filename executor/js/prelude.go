@@ -204,5 +204,10 @@ func (s *session) structuredClone() goja.Value {
 			return s.vm.ToValue(buf.Detach())
 		}
 		return s.vm.ToValue(ok && buf.Detached())
+	}), s.function("order", func(call goja.FunctionCall) goja.Value {
+		if s.prog.needs.matches {
+			s.order(call.Argument(0))
+		}
+		return call.Argument(0)
 	}))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -17,9 +16,10 @@ import (
 // maxNodes bounds the values of a document, aliases expanded.
 const maxNodes = 500_000
 
-// YAML reads one YAML document into JSON. Tags of the core schema are
-// followed, any other is refused; timestamps and binary values stay the text
-// that they are; aliases and merge keys are expanded within bounds; keys are
+// YAML reads one YAML document into JSON. Scalars without quotes are those of
+// the core schema of YAML 1.2: 010 is ten, 0o10 is eight, yes and 1_000 are
+// text. Tags of that schema are followed, any other is refused; timestamps and
+// binary values stay the text that they are; aliases and merge keys are expanded within bounds; keys are
 // scalars, written as text, and appear once. Numbers that JSON lacks (.inf,
 // .nan) are refused.
 func YAML(ctx context.Context, text string) (out json.RawMessage, fail *worker.Failure) {
@@ -173,14 +173,14 @@ func (y *yamlWriter) members(n *yaml.Node, depth int) []member {
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content) && y.fail == nil; i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
-		if k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge" {
+		if k.Kind == yaml.ScalarNode && coreTag(k) == "!!merge" {
 			merged = append(merged, v)
 			continue
 		}
 		if k.Kind == yaml.AliasNode {
 			k = k.Alias
 		}
-		if k.Kind != yaml.ScalarNode || !coreScalar(k.ShortTag()) {
+		if k.Kind != yaml.ScalarNode || !coreScalar(coreTag(k)) {
 			y.bad(k, "a key that is not a plain value")
 			return nil
 		}
@@ -237,32 +237,26 @@ func coreScalar(tag string) bool {
 }
 
 func (y *yamlWriter) scalar(n *yaml.Node) {
-	switch tag := n.ShortTag(); tag {
+	switch tag := coreTag(n); tag {
 	case "!!str", "!!timestamp", "!!binary", "!!merge":
 		y.str(n.Value)
 	case "!!null":
 		y.raw("null")
-	case "!!bool", "!!int", "!!float":
-		var v any
-		if n.Decode(&v) != nil {
+	case "!!bool":
+		switch strings.ToLower(n.Value) {
+		case "true", "false":
+			y.raw(strings.ToLower(n.Value))
+		default:
 			y.bad(n, "the value does not fit its tag")
+		}
+	case "!!int", "!!float":
+		number, problem := coreNumber(tag, n.Value)
+		if problem != "" {
+			y.bad(n, problem)
 			return
 		}
-		y.value(n, v)
+		y.raw(number)
 	default:
 		y.bad(n, "the tag is refused: "+clip(n.Tag))
 	}
-}
-
-func (y *yamlWriter) value(n *yaml.Node, v any) {
-	if f, ok := v.(float64); ok && (math.IsInf(f, 0) || math.IsNaN(f)) {
-		y.bad(n, "a number that JSON cannot hold")
-		return
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		y.bad(n, "the value cannot be returned")
-		return
-	}
-	y.raw(string(text))
 }

@@ -1,7 +1,8 @@
 // Writes the tables of Intl: run `node generate.mjs` with a node that has full
 // ICU data. The tables are patterns and names of the Unicode CLDR, read off
 // what node formats. zones.txt and one file for each locale come out; the
-// expected values of the tests are made by cases.mjs.
+// expected values of the tests are made by cases.mjs. With names of locales
+// behind it, only their files are written.
 import { writeFileSync, readFileSync } from "node:fs";
 
 process.env.TZ = "UTC";
@@ -35,6 +36,10 @@ function* product(fields) {
     if (i < 0) return;
   }
 }
+
+// The kinds of names of a zone but the short one, by the letter that stands for
+// them in a key.
+const zoneKinds = { l: "long", o: "shortOffset", O: "longOffset" };
 
 const sample = Date.UTC(2026, 2, 5, 4, 6, 7, 89); // every number has one digit
 
@@ -133,6 +138,22 @@ function build(locale) {
     if (main !== undefined) put("G" + dk, main || "{}");
     for (const [tk, zone, whole, glue] of seen) if (glue !== main) { exceptions++; put((zone ? "b" : "B") + dk + tk, whole); }
   }
+  // The other kinds of names of a zone come in other patterns here and there;
+  // their keys end in a letter.
+  const known = new Map();
+  for (const [pattern, keys] of patterns) for (const key of keys) known.set(key, pattern);
+  const special = (key, kind, pattern) => {
+    if ((known.get(key + kind) ?? known.get(key)) === pattern) return;
+    exceptions++;
+    known.set(key + kind, put(key + kind, pattern));
+  };
+  for (const [kind, timeZoneName] of Object.entries(zoneKinds)) {
+    for (const [dk, [, , dopts]] of dates) special("d" + dk, kind, make({ ...dopts, timeZoneName }));
+    for (const [tk, [, , topts]] of times) special("t" + tk, kind, make({ ...topts, timeZoneName }));
+    // Where date and time are joined, they are so for every kind.
+    for (const key of [...known.keys()].filter(key => /^b\d+$/.test(key)))
+      special(key, kind, make({ ...dates.get(key.slice(1, 5))[2], ...times.get(key.slice(5))[2], timeZoneName }));
+  }
   let out = "";
   tables.lists.forEach((l, i) => { out += `N\t${i}\t${l}\n`; });
   for (const [pattern, keys] of patterns) out += `P\t${pattern}\t${keys.join(" ")}\n`;
@@ -141,6 +162,10 @@ function build(locale) {
   console.error(locale, patterns.size, "patterns,", exceptions, "exceptions,", out.length, "bytes");
   return out + numbers(locale);
 }
+
+// All codes that a currency can have; those of old ones have symbols too.
+const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+const codes = letters.flatMap(a => letters.flatMap(b => letters.map(c => a + b + c)));
 
 function numbers(locale) {
   const part = (options, n, type) => new Intl.NumberFormat(locale, options).formatToParts(n).find(p => p.type === type)?.value ?? "";
@@ -151,7 +176,7 @@ function numbers(locale) {
   for (const sign of ["-", "+"]) out += `R\tpercent\t${sign}\t${shape({ ...percent, signDisplay: "always" }, sign === "-" ? -1 : 1)}\n`;
   for (const currencySign of ["standard", "accounting"]) for (const currency of ["EUR", "CHF"]) for (const [name, signDisplay, n] of [["", "never", 1], ["-", "auto", -1], ["+", "always", 1]])
     out += `R\t${currencySign}${currency === "EUR" ? "" : "-letters"}\t${name}\t${shape({ style: "currency", currency, currencySign, signDisplay }, n)}\n`;
-  for (const currency of Intl.supportedValuesOf("currency")) {
+  for (const currency of codes) {
     const of = currencyDisplay => part({ style: "currency", currency, currencyDisplay }, 1, "currency");
     const [symbol, narrow] = [of("symbol"), of("narrowSymbol")];
     if (symbol !== currency || narrow !== currency) out += `C\t${currency}\t${symbol}\t${narrow}\n`;
@@ -161,7 +186,7 @@ function numbers(locale) {
 
 function currencyDigits() {
   let out = "";
-  for (const currency of Intl.supportedValuesOf("currency")) {
+  for (const currency of codes) {
     const n = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits;
     if (n !== 2) out += `F\t${currency}\t${n}\n`;
   }
@@ -219,9 +244,11 @@ function zones() {
 }
 
 const header = "# Written by generate.mjs from the data of the Unicode CLDR (see NOTICE).\n";
-for (const l of locales) {
+const wanted = process.argv.slice(2);
+for (const l of wanted.length ? wanted : locales) {
   const text = build(l);
   writeFileSync(new URL(l + ".txt", import.meta.url), header + text);
 }
+if (wanted.length) process.exit();
 writeFileSync(new URL("currencies.txt", import.meta.url), header + currencyDigits());
 writeFileSync(new URL("zones.txt", import.meta.url), header + zones());

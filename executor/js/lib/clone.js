@@ -1,6 +1,6 @@
 // structuredClone. It is loaded when a program first reads the name; nothing
 // here is charged, the deadline and the stack bound it.
-(function (cloneError, detach) {
+(function (cloneError, detach, order) {
   "use strict";
   const tag = Object.prototype.toString;
   const MapCtor = Map, SetCtor = Set, DateCtor = Date, RegExpCtor = RegExp;
@@ -16,7 +16,7 @@
     if (isArray(value)) {
       const out = keep([]);
       out.length = value.length;
-      for (const k of keys(value)) out[k] = clone(value[k], seen);
+      for (const k of keys(order(value))) out[k] = clone(value[k], seen);
       return out;
     }
     if (value instanceof DateCtor) return keep(new DateCtor(value.getTime()));
