@@ -23,8 +23,7 @@ const (
 // says what a checkpoint of them has to say, as of now. A log that is not
 // whole gives a report with its findings and a USAGE error.
 func State(ctx context.Context, paths []string) (checkpoint.Checkpoint, Report, error) {
-	v := newVerifier()
-	r, err := v.files(ctx, paths, false)
+	v, r, err := verified(ctx, paths, VerifyOptions{})
 	if err != nil {
 		return checkpoint.Checkpoint{}, r, err
 	}

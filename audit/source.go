@@ -76,11 +76,21 @@ func expand(path string) (sources, error) {
 			out = append(out, &source{path: c.path, first: c.first, found: true})
 		}
 	}
-	if len(out) == 0 {
-		_ = f.Close()
-		own.held = nil
-	}
 	return append(out, own), nil
+}
+
+// movedOn reports whether one of the logs has rotated since its files were
+// listed: what became of files that were gone then may stand in one that was
+// not listed.
+func (s sources) movedOn() bool {
+	return slices.ContainsFunc(s, func(x *source) bool {
+		if x.held == nil {
+			return false
+		}
+		then, err := x.held.Stat()
+		now, err2 := os.Stat(x.path)
+		return err == nil && err2 == nil && !os.SameFile(then, now)
+	})
 }
 
 func unreadable(path string, err error) error {

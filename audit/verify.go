@@ -84,24 +84,40 @@ type Anchor struct {
 //
 // A file that cannot be read is a USAGE error. Findings are no error.
 func Verify(ctx context.Context, paths []string, o VerifyOptions) (Report, error) {
-	v := newVerifier()
-	v.key = o.Key
-	if o.After != nil {
-		head, ok := parseHash([]byte(o.After.Head))
-		if !ok {
-			return Report{}, errors.New("audit: the anchor's head is no hash")
-		}
-		v.at = link{seq: o.After.Seq, head: head}
-	}
-	v.signed = slices.SortedFunc(slices.Values(o.Checkpoints), func(a, b checkpoint.Checkpoint) int { return cmp.Compare(a.Size, b.Size) })
-	return v.files(ctx, paths, o.After != nil)
+	_, r, err := verified(ctx, paths, o)
+	return r, err
 }
 
-// files walks the files and gives the report.
-func (v *verifier) files(ctx context.Context, paths []string, anchored bool) (Report, error) {
+// verified is Verify, and gives what walked the chain as well. Where files are
+// missing of a log that went on in a new file meanwhile, it looks again: their
+// removal may be recorded there.
+func verified(ctx context.Context, paths []string, o VerifyOptions) (*verifier, Report, error) {
+	for try := 1; ; try++ {
+		v := newVerifier()
+		v.key = o.Key
+		if o.After != nil {
+			head, ok := parseHash([]byte(o.After.Head))
+			if !ok {
+				return nil, Report{}, errors.New("audit: the anchor's head is no hash")
+			}
+			v.at = link{seq: o.After.Seq, head: head}
+		}
+		v.signed = slices.SortedFunc(slices.Values(o.Checkpoints), func(a, b checkpoint.Checkpoint) int { return cmp.Compare(a.Size, b.Size) })
+		r, again, err := v.files(ctx, paths, o.After != nil)
+		if err != nil || !again || try == mostTries {
+			return v, r, err
+		}
+	}
+}
+
+// mostTries bounds how often a log is looked at that rotates all the time.
+const mostTries = 10
+
+// files walks the files and gives the report, and whether to look again.
+func (v *verifier) files(ctx context.Context, paths []string, anchored bool) (r Report, again bool, err error) {
 	set, err := inOrder(ctx, paths)
 	if err != nil {
-		return Report{}, err
+		return Report{}, false, err
 	}
 	defer set.close()
 	for _, s := range set {
@@ -116,11 +132,13 @@ func (v *verifier) files(ctx context.Context, paths []string, anchored bool) (Re
 			continue
 		}
 		if err != nil {
-			return Report{}, err
+			return Report{}, false, err
 		}
 	}
 	v.cut()
-	return v.finish(anchored), nil
+	r = v.finish(anchored)
+	missing := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == KindRemoved })
+	return r, missing && set.movedOn(), nil
 }
 
 // verifier walks a chain.

@@ -11,7 +11,7 @@ go test -count=1 -timeout 20m ./executor/attack -run '^TestAttacks$' -ratios -v 
 note "$(sed -n 's/.*attack_test.go:[0-9]*: \([0-9]* of [0-9]* attacks.*\)/\1/p' "$SCRATCH/attacks.txt")"
 
 say 'races in what takes long under their detector'
-go test -race -short -count=1 -timeout 20m ./executor/js ./executor/egress ./audit/query || fail 'a race'
+go test -race -short -count=1 -timeout 20m ./cmd/toolwarrant ./executor/js ./executor/egress ./audit/query || fail 'a race'
 
 say '200,000 calls'
 go test -count=1 -timeout 30m ./executor/process -run TestSoak -v -soak 200000 2>&1 | tee "$SCRATCH/soak.txt"
