@@ -3,7 +3,7 @@
 . .ci/lib.sh
 
 say 'opa test, every line covered'
-go tool opa test rego policy_test --coverage --threshold 100 --format json >"$SCRATCH/coverage.json" || {
+go tool opa test --timeout 1m rego policy_test --coverage --threshold 100 --format json >"$SCRATCH/coverage.json" || {
 	cat "$SCRATCH/coverage.json"
 	fail 'coverage of rego/'
 }
