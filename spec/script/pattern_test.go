@@ -88,9 +88,10 @@ func TestSets(t *testing.T) {
 }
 
 func FuzzPattern(f *testing.F) {
-	for _, s := range []string{`\p{L}`, `[\p{L}--[a-z]]`, `(?<a>b)\k<a>`, `[^]\[]`, `\u{1F600}`, `[a&&`, `(?<`} {
+	for _, s := range []string{`\p{L}`, `[\p{L}--[a-z]]`, `(?<a>b)\k<a>`, `[^]\[]`, `\u{1F600}`, `[a&&`, `(?<`, `|[^`, `|[^\]`} {
 		f.Add(s, "u")
 		f.Add(s, "v")
+		f.Add(s, "")
 	}
 	f.Fuzz(func(t *testing.T, source, flags string) {
 		out, msg := Pattern(source, flags)

@@ -21,6 +21,9 @@ func (t *rxTree) exclusions(root *rxNode) {
 		return
 	}
 	for _, n := range t.negated {
+		if len(n.raw) < 3 || n.raw[len(n.raw)-1] != ']' { // has no end, which the parser says
+			continue
+		}
 		inner := n.raw[2 : len(n.raw)-1]
 		if inner == "" || inner[0] == '\\' && len(inner) > 1 && strings.IndexByte("dDwWsSpPu", inner[1]) >= 0 {
 			continue
