@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -144,7 +145,7 @@ func stage(t *testing.T, j *injector, store approval.Store, log audit.Log) *scen
 	keys := faultyKeys{approvaltest.Keys{"k"}, j}
 	e, err := New(Components{
 		Catalog: faultyCatalog{g, j}, Policy: faultyPolicy{g, j}, Observer: faultyObserver{j}, Audit: faultyLog{log, j},
-		Shadow: answers(denying("no")), Runtime: faultyRuntime{runtimeOf{g}, j}, Keys: keys,
+		Shadow: answers(denying("no")), ShadowPatience: time.Minute, Runtime: faultyRuntime{runtimeOf{g}, j}, Keys: keys,
 		Approvals: approval.NewGate(faultyStore{store, j}, keys, nil),
 		Secrets:   secret.New(filepath.Join(t.TempDir(), "none"), j.env),
 		Now:       j.now, Logger: zerolog.Nop(),
@@ -273,7 +274,7 @@ func (s *scene) checkAnswer(t *testing.T, what string, res Result, closes []audi
 	if c.Outcome == nil || *c.Outcome != res.Outcome || (c.Error == nil) != (res.Err == nil) || c.Error != nil && c.Error.Code != res.Err.Code {
 		t.Errorf("%s: answered %s %v, recorded %v %+v", what, res.Outcome, res.Err, *c.Outcome, c.Error)
 	}
-	if s.j.fired {
+	if s.j.fired() {
 		s.checkCode(t, what, res)
 	}
 }

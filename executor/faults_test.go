@@ -44,7 +44,7 @@ type injector struct {
 	how   string
 	leave context.CancelFunc // of the call that runs
 	die   func()
-	fired bool
+	done  bool // it has failed
 }
 
 // hit is asked by a part before it works: whether it fails, and how late.
@@ -56,8 +56,9 @@ func (j *injector) hit(name string, err error) (before, after error) {
 	j.seen[name]++
 	place := fmt.Sprintf("%s#%d", name, j.seen[name])
 	j.order = append(j.order, place)
-	here := place == j.at && !j.fired
-	j.fired = j.fired || here
+	here := place == j.at && !j.done
+	j.done = j.done || here
+	leave := j.leave // the shadow is asked beside the call, and may be here at any time
 	j.mu.Unlock()
 	if !here {
 		return nil, nil
@@ -70,10 +71,10 @@ func (j *injector) hit(name string, err error) (before, after error) {
 	case failLate:
 		return nil, err
 	case failTimeout:
-		j.leave()
+		leave()
 		return context.Canceled, nil
 	case failGone:
-		j.leave()
+		leave()
 	case failKill:
 		j.die()
 	}
@@ -253,14 +254,18 @@ func (j *injector) places() []string {
 	return slices.Clone(j.order)
 }
 
-// reached reports whether the fault happened. What is asked beside a call, for
+// fired reports whether the fault has happened.
+func (j *injector) fired() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.done
+}
+
+// reached waits until the fault has happened. What is asked beside a call, for
 // the shadow policy, may come a little later than its answer.
 func (j *injector) reached() bool {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		j.mu.Lock()
-		fired := j.fired
-		j.mu.Unlock()
-		if fired {
+		if j.fired() {
 			return true
 		}
 	}
