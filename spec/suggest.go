@@ -38,11 +38,31 @@ func membersOf(pointer string) []string {
 	return nil
 }
 
-// NearMiss gives the specified top-level member that an unknown one was
-// probably meant to be, or "". Fields of a vendor (x-...) are never one.
+// otherNames are what members are called elsewhere, or for short, too far from
+// the specified name for a slip to explain them.
+var otherNames = map[string]string{
+	"inputschema": "params", "parameters": "params", "arguments": "params",
+	"sandbox": "sandboxOverrides", "overrides": "sandboxOverrides", "safety": "toolSafety", "hitl": "humanInTheLoop",
+	"variables": "staticVariables", "script": "code", "javascript": "code",
+}
+
+// NearMiss gives the specified member that an unknown one at the top level was
+// probably meant to be, or "": one of nearly that name, of another name, or one
+// of a block, such as "sandboxOverrides.hostsAllow". Fields of a vendor (x-...)
+// are never one.
 func NearMiss(field string) string {
 	if strings.HasPrefix(field, "x-") {
 		return ""
 	}
-	return suggest.Nearest(field, topLevel)
+	if known := suggest.Nearest(field, topLevel); known != "" {
+		return known
+	}
+	if known := otherNames[strings.ToLower(field)]; known != "" {
+		return known
+	}
+	const block = "sandboxOverrides"
+	if known := suggest.Nearest(field, membersOf("/"+block)); known != "" {
+		return block + "." + known
+	}
+	return ""
 }
