@@ -148,6 +148,36 @@ findings contains {
 }
 
 # METADATA
+# title: What each helper group needs that the policy does not give
+# labels:
+#   id: lint-ungranted
+_ungranted["safety.fs/v1"] := ["safety.fs", "fileRead or fileWrite"] if {
+	not effective.file_read
+	not effective.file_write
+}
+
+_ungranted["safety.http/v1"] := ["fetch", "a networkMode other than blocked"] if effective.network_mode == "blocked"
+
+# METADATA
+# title: Helper used and not granted
+# description: |
+#   Code that takes the global object refers to every group, which says nothing
+#   of any: it is left alone.
+# labels:
+#   id: helper-ungranted
+findings contains {
+	"id": "helper-ungranted",
+	"severity": "warning",
+	"message": sprintf("the code uses %s, which does not exist without %s; ask for it in sandboxOverrides, or take a profile that gives it", _ungranted[helper]),
+	"pointer": "/code",
+} if {
+	input.document
+	some helper in input.tool.code.helpers
+	_ungranted[helper]
+	count(input.tool.code.helpers) < 5
+}
+
+# METADATA
 # title: What the stored posture says, and what would be written today
 # description: Only what is written is compared; documents may abbreviate the block.
 # labels:
