@@ -10,6 +10,8 @@ import (
 	"github.com/dop251/goja"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
+
+	"github.com/toolwarrant/toolwarrant/executor/js/nearest"
 )
 
 // Where the engine gives a wrong answer without a word, the right one is put
@@ -46,7 +48,7 @@ func (s *session) corrections() {
 		math := s.member(s.vm.GlobalObject(), "Math")
 		fn := s.function("pow", func(call goja.FunctionCall) goja.Value {
 			x, y := call.Argument(0).ToNumber(), call.Argument(1).ToNumber()
-			return s.vm.ToValue(power(x.ToFloat(), y.ToFloat()))
+			return s.vm.ToValue(nearest.Pow(x.ToFloat(), y.ToFloat()))
 		})
 		_ = fn.DefineDataProperty("length", s.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		_ = math.DefineDataProperty("pow", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)

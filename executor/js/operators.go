@@ -9,6 +9,8 @@ import (
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
+
+	"github.com/toolwarrant/toolwarrant/executor/js/nearest"
 )
 
 // Operators that the engine gets wrong are calls of functions, which are
@@ -172,7 +174,7 @@ func bigOf(v goja.Value) *big.Int {
 func (s *session) power(call goja.FunctionCall) goja.Value {
 	a, b := call.Argument(0), call.Argument(1)
 	if plainNumber(a) && plainNumber(b) {
-		return s.vm.ToValue(power(a.ToFloat(), b.ToFloat()))
+		return s.vm.ToValue(nearest.Pow(a.ToFloat(), b.ToFloat()))
 	}
 	x, y := bigOf(a), bigOf(b)
 	if x != nil && y != nil && y.Sign() >= 0 && x.BitLen() > 0 {
