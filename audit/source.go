@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,7 +134,8 @@ func (s *source) open(ctx context.Context, settle bool) (*reader, error) {
 	}
 	var magic [2]byte
 	if n, _ := r.file.ReadAt(magic[:], 0); n == 2 && magic == [2]byte{0x1f, 0x8b} {
-		z, err := gzip.NewReader(bufio.NewReaderSize(r.file, 256<<10))
+		// Its own place in the file: a file that is held is opened more than once.
+		z, err := gzip.NewReader(bufio.NewReaderSize(io.NewSectionReader(r.file, 0, math.MaxInt64), 256<<10))
 		if err != nil {
 			_ = r.Close()
 			return nil, &damaged{err}
