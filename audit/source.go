@@ -285,6 +285,17 @@ func eachFrom(ctx context.Context, path string, offset int64, settle bool, f fun
 	return nil
 }
 
+// sameName is one name for a file that can be reached by several.
+func sameName(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
+}
+
 // inOrder gives the files of the logs at paths, each once, by the seq of the
 // first line that can be read. Files without one keep their place at the end.
 func inOrder(ctx context.Context, paths []string) (out sources, err error) {
@@ -300,7 +311,7 @@ func inOrder(ctx context.Context, paths []string) (out sources, err error) {
 			return out, err
 		}
 		for _, s := range set {
-			name := filepath.Clean(strings.TrimSuffix(s.path, gzipExt))
+			name := strings.TrimSuffix(sameName(s.path), gzipExt)
 			if seen[name] {
 				sources{s}.close()
 				continue
