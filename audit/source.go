@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,7 +134,8 @@ func (s *source) open(ctx context.Context, settle bool) (*reader, error) {
 	}
 	var magic [2]byte
 	if n, _ := r.file.ReadAt(magic[:], 0); n == 2 && magic == [2]byte{0x1f, 0x8b} {
-		z, err := gzip.NewReader(bufio.NewReaderSize(r.file, 256<<10))
+		// Its own place in the file: a file that is held is opened more than once.
+		z, err := gzip.NewReader(bufio.NewReaderSize(io.NewSectionReader(r.file, 0, math.MaxInt64), 256<<10))
 		if err != nil {
 			_ = r.Close()
 			return nil, &damaged{err}
@@ -283,6 +285,17 @@ func eachFrom(ctx context.Context, path string, offset int64, settle bool, f fun
 	return nil
 }
 
+// sameName is one name for a file that can be reached by several.
+func sameName(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return filepath.Clean(path)
+}
+
 // inOrder gives the files of the logs at paths, each once, by the seq of the
 // first line that can be read. Files without one keep their place at the end.
 func inOrder(ctx context.Context, paths []string) (out sources, err error) {
@@ -298,7 +311,7 @@ func inOrder(ctx context.Context, paths []string) (out sources, err error) {
 			return out, err
 		}
 		for _, s := range set {
-			name := filepath.Clean(strings.TrimSuffix(s.path, gzipExt))
+			name := strings.TrimSuffix(sameName(s.path), gzipExt)
 			if seen[name] {
 				sources{s}.close()
 				continue

@@ -187,6 +187,22 @@ func TestVerifySeveralFiles(t *testing.T) {
 	}
 }
 
+// TestVerifyOneFileByTwoNames: a file is read once, however it is named.
+func TestVerifyOneFileByTwoNames(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "a.ndjson"), filepath.Join(dir, "link.ndjson")
+	must(t, os.WriteFile(file, sampleLog(t), 0o600))
+	want := wantOK(t, file).Records
+	t.Chdir(dir)
+	names := []string{file, "a.ndjson", "./a.ndjson"}
+	if os.Symlink(file, link) == nil { // not every system lets everybody
+		names = append(names, link)
+	}
+	if got := wantOK(t, names...).Records; got != want {
+		t.Errorf("%d records, want %d", got, want)
+	}
+}
+
 func TestVerifyUnreadable(t *testing.T) {
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), t.TempDir()} {
 		_, err := Verify(context.Background(), []string{path}, VerifyOptions{})

@@ -220,27 +220,66 @@ func TestFieldsThatAPolicyLeavesOut(t *testing.T) {
 }
 
 // TestTooMuchToLookFor: where more is hidden than can be looked for, no text is
-// shown that a tool could have made of it.
+// shown that a tool could have made of it, or that a caller wrote twice.
 func TestTooMuchToLookFor(t *testing.T) {
-	g, dir, w := recorded(t, privateTool)
-	d := allowing("DISABLED")
-	d.Record.How = map[string]decision.Form{"/o": "hash"}
-	g.decide = func() (*decision.Decision, error) { return d, nil }
-	g.run = func(worker.Call, worker.Broker) (worker.Reply, error) {
-		return worker.Reply{Failure: &worker.Failure{Code: "JS_ERROR", Reason: "Error", Message: "no value-7 here"}}, nil
+	for name, reply := range map[string]worker.Reply{
+		"error":  {Failure: &worker.Failure{Code: "JS_ERROR", Reason: "value-7", Message: "no value-7 here"}},
+		"result": {Result: json.RawMessage(`{"list":["value-7",700000],"of value-7":{"value-7":1},"is":true}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, dir, w := recorded(t, privateTool)
+			d := allowing("DISABLED")
+			d.Record = decision.Record{Result: decision.ResultContent, How: map[string]decision.Form{"/o": "hash"}}
+			g.decide = func() (*decision.Decision, error) { return d, nil }
+			g.run = func(worker.Call, worker.Broker) (worker.Reply, error) { return reply, nil }
+			many := []any{700000}
+			for i := range maxHiddenTexts {
+				many = append(many, fmt.Sprint("value-", i))
+			}
+			args, err := json.Marshal(map[string]any{"o": map[string]any{"list": many}, "open": "see value-7", "n": 700000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.Call(t.Context(), Call{Name: "t", Args: args})
+			all := everything(t, dir, w)
+			for where, content := range all {
+				for _, text := range []string{"value-7", "700000"} {
+					if bytes.Contains(content, []byte(text)) {
+						t.Errorf("%s: %s is there", where, text)
+					}
+				}
+			}
+			for _, want := range []string{`"params":{"o":"sha256:`, `"open":"***"`} {
+				if !bytes.Contains(all[w.Path()], []byte(want)) {
+					t.Errorf("the record lacks %s: %s", want, all[w.Path()])
+				}
+			}
+		})
 	}
-	many := make([]string, maxHiddenTexts+1)
-	for i := range many {
-		many[i] = fmt.Sprint("value-", i)
-	}
-	args, err := json.Marshal(map[string]any{"o": map[string]any{"list": many}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Call(t.Context(), Call{Name: "t", Args: args})
-	for where, content := range everything(t, dir, w) {
-		if bytes.Contains(content, []byte("value-7")) {
-			t.Errorf("%s: it is there", where)
+}
+
+// TestReasonOfATool: the name of an error is a text of the tool too, also where
+// it looks like a reason of this module.
+func TestReasonOfATool(t *testing.T) {
+	for reason, want := range map[string]string{"hunter2secret": `"reason":"***"`, "TypeError": `"reason":"TypeError"`} {
+		g, dir, w := recorded(t, privateTool)
+		d := allowing("DISABLED")
+		d.Record.How = map[string]decision.Form{"/a": "mask"}
+		g.decide = func() (*decision.Decision, error) { return d, nil }
+		g.run = func(worker.Call, worker.Broker) (worker.Reply, error) {
+			return worker.Reply{Failure: &worker.Failure{Code: "JS_ERROR", Reason: reason, Message: "m"}}, nil
+		}
+		res := g.Call(t.Context(), Call{Name: "t", Args: json.RawMessage(`{"a":"hunter2secret"}`)})
+		if res.Err == nil || res.Err.Reason != reason {
+			t.Errorf("the answer is not as ever: %v", res.Err)
+		}
+		for where, content := range everything(t, dir, w) {
+			if bytes.Contains(content, []byte("hunter2secret")) {
+				t.Errorf("%s: it is there", where)
+			}
+			if where == w.Path() && !bytes.Contains(content, []byte(want)) {
+				t.Errorf("the record lacks %s: %s", want, content)
+			}
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/spec"
 )
 
 // private is what the records of a call hold of it under one decision. It is
@@ -39,7 +40,7 @@ func (e *Engine) privately(r *run) *private {
 		if texts, all := hidden.texts(); all {
 			p.mask = mask.New(append(slices.Clone(r.secrets), texts...))
 		} else {
-			p.mask = blind{r.mask}
+			p.mask = blind{inner: r.mask, params: r.tool.Spec.Params, made: hidden.made}
 		}
 	}
 	r.private = p
@@ -76,9 +77,14 @@ func (p *private) clipped(text string) string {
 	return p.mask.String(text)
 }
 
-// blind masks every text, and in JSON values what inner masks: it is for calls
-// that hide more than can be looked for. The arguments are hidden by then.
-type blind struct{ inner *mask.Set }
+// blind masks every text, also within JSON values, since it is for calls that
+// hide more than can be looked for. What stands in the place of what was hidden
+// stays in the arguments, and so do the names of parameters.
+type blind struct {
+	inner  *mask.Set
+	params []spec.Param
+	made   map[string]bool // what stands in the place of hidden values
+}
 
 // String is of audit.Masker.
 func (blind) String(s string) string {
@@ -90,7 +96,22 @@ func (blind) String(s string) string {
 
 // JSON is of audit.Masker.
 func (b blind) JSON(raw json.RawMessage) (json.RawMessage, []string, error) {
-	return b.inner.JSON(raw)
+	clean, inner, err := b.inner.JSON(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, all, err := mask.AllJSON(clean, func(text string, name bool) bool {
+		if name {
+			return slices.ContainsFunc(b.params, func(p spec.Param) bool { return p.Name == text })
+		}
+		return b.made[text]
+	})
+	for _, p := range inner {
+		if !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return out, all, err
 }
 
 // Bounds of the texts of hidden values that are looked for elsewhere.

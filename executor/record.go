@@ -148,6 +148,9 @@ func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
 		c.Params, c.Drop = p.args, p.drop
 		if c.Error != nil && len(p.kept) > 0 {
 			c.Error.Message = p.clipped(c.Error.Message)
+			if workerCodes[c.Error.Code] && c.Error.Reason != nil { // the code of the tool may have chosen it
+				c.Error.Reason = optional(p.mask.String(*c.Error.Reason))
+			}
 		}
 		c.Policy = &audit.Policy{Revision: d.PolicyRevision, ProfileChain: d.ProfileChain}
 		c.ToolSafety, c.Effective = &d.ToolSafety, &d.EffectivePolicy

@@ -21,6 +21,7 @@ type redactor struct {
 
 	kept   []string         // pointers of what was replaced or left out
 	hidden []jsontext.Value // what stood there
+	made   map[string]bool  // the digests that stand there now
 }
 
 // hiding is what the policy says of one place of the arguments. A place with a
@@ -220,6 +221,10 @@ func (r *redactor) replaced(v jsontext.Value, form decision.Form, at jsontext.Po
 	default:
 		return nil
 	}
+	if r.made == nil {
+		r.made = map[string]bool{}
+	}
+	r.made[text] = true
 	return jsontext.Value(strconv.Quote(text)) // plain ASCII
 }
 

@@ -27,12 +27,14 @@ func (s *Service) PendingApprovals(ctx context.Context) ([]approval.Pending, err
 // Answer settles one question on behalf of p. The act is on record before it
 // has an effect; the first answer wins.
 func (s *Service) Answer(ctx context.Context, p decision.Principal, id string, action approval.Action) (approval.Pending, error) {
-	if _, err := s.Approvals.Get(ctx, id); err != nil {
+	asked, err := s.Approvals.Get(ctx, id)
+	if err != nil {
 		return approval.Pending{}, answerFault(id, err)
 	}
 	by := approval.Approver{Subject: p.Subject, Method: p.Method, Groups: p.Groups}
-	err := s.event(ctx, "approval.decide", p, map[string]any{"approvalId": id, "action": string(action)})
-	if err != nil {
+	// By the callId the story of the call that asked finds it.
+	detail := map[string]any{"approvalId": id, "action": string(action), "callId": asked.Binding.CallID}
+	if err := s.event(ctx, "approval.decide", p, detail); err != nil {
 		return approval.Pending{}, err
 	}
 	settled, err := s.Approvals.Settle(ctx, id, action, by)

@@ -139,6 +139,9 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 			return nil, err
 		}
 	}
+	if err := checkApart(o); err != nil {
+		return nil, err
+	}
 	log, err := s.auditOptions()
 	if err != nil {
 		return nil, err

@@ -1,9 +1,12 @@
 package query
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -188,5 +191,31 @@ func TestTail(t *testing.T) {
 	}
 	if want := "[call-15 call-17 call-19 call-21 call-23]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+// TestTailOfACompressedFile: a file that was named by itself is read like the
+// log that it is a part of.
+func TestTailOfACompressedFile(t *testing.T) {
+	w, file := log(t)
+	write(t, w, 0, 8)
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := filepath.Join(t.TempDir(), "1.ndjson.gz")
+	out, err := os.Create(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(out)
+	_, err = z.Write(raw)
+	if err := errors.Join(err, z.Close(), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err = Tail(t.Context(), packed, Filter{}, 3, false, time.Millisecond, func(r audit.Record, _ []byte) { got = append(got, r.CallID) })
+	if want := "[call-5 call-6 call-7]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("got %v, %v, want %s", got, err, want)
 	}
 }

@@ -228,6 +228,9 @@ func cannotAsk(t *testing.T, home string, w *wire) {
 	if out, errs, status := toolwarrant(t, home, "approvals", "approve", id); status != 0 {
 		t.Fatalf("approvals approve: %d %s%s", status, out, errs)
 	}
+	if out, errs, status := toolwarrant(t, home, "audit", "why", f.str("callId")); status != 0 || !strings.Contains(out, `"action":"accept"`) {
+		t.Errorf("the story of the call does not tell of the approval: %d %s%s", status, out, errs)
+	}
 	if other := w.callTool("writeTextFile", map[string]any{"path": "x-" + args["path"].(string), "content": "x"}, nil, cannot, nil); failure(other).str("code") != "APPROVAL_PENDING" {
 		t.Errorf("another call after the approval was answered %v", other)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/keyring"
 )
 
@@ -80,7 +81,7 @@ compressed, in any order. Files that were removed as the configuration says
 
 func (a *app) verified(report audit.Report, checkpoints int) {
 	for _, f := range report.Findings {
-		a.printf("%s:%d: %s: %s\n", f.File, f.Line, f.Kind, f.Message)
+		a.printf("%s:%d: %s: %s\n", mask.Visible(f.File), f.Line, f.Kind, mask.Visible(f.Message))
 	}
 	verdict := "whole"
 	if !report.OK {
@@ -96,7 +97,7 @@ func (a *app) verified(report audit.Report, checkpoints int) {
 		if r.Signed {
 			signed = ", signed"
 		}
-		a.printf("records 1 to %d were removed, as record %d of %s says%s\n", r.Last, r.Seq, r.Time, signed)
+		a.printf("records 1 to %d were removed, as record %d of %s says%s\n", r.Last, r.Seq, mask.Visible(r.Time), signed)
 	}
 	if checkpoints > 0 {
 		a.printf("held against %d checkpoints\n", checkpoints)

@@ -172,7 +172,7 @@ func (a *app) auditStatsCmd() *cobra.Command {
 func (a *app) stats(s query.Stats) {
 	a.printf("%d calls", s.Calls)
 	if s.Calls > 0 {
-		a.printf(" from %s to %s", s.First, s.Last)
+		a.printf(" from %s to %s", mask.Visible(s.First), mask.Visible(s.Last))
 	}
 	a.printf("\n")
 	for _, part := range []struct {
@@ -194,11 +194,11 @@ func (a *app) stats(s query.Stats) {
 	_ = w.Flush()
 }
 
-// counted writes counts, the names in order.
+// counted writes counts, the names in order. The file may be anybody's.
 func counted(counts map[string]int64) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", name, counts[name]))
+		parts = append(parts, fmt.Sprintf("%s %d", mask.Visible(name), counts[name]))
 	}
 	return strings.Join(parts, ", ")
 }

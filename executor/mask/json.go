@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -34,10 +35,26 @@ func (s *Set) JSON(raw json.RawMessage) (json.RawMessage, []string, error) {
 			return raw, nil, nil
 		}
 	}
+	return masked(raw, func(text string, _ bool) string { return s.String(text) }, func(text string) bool { return !s.Empty() && s.inNumber(text) })
+}
+
+// AllJSON is JSON for a value of which nobody knows what in it is secret: every
+// string, member name and number of MinLength characters becomes Mask, but for
+// those that keep lets stand.
+func AllJSON(raw json.RawMessage, keep func(text string, name bool) bool) (json.RawMessage, []string, error) {
+	return masked(raw, func(text string, name bool) string {
+		if utf8.RuneCountInString(text) < MinLength || keep(text, name) {
+			return text
+		}
+		return Mask
+	}, func(text string) bool { return len(text) >= MinLength })
+}
+
+func masked(raw json.RawMessage, text func(text string, name bool) string, number func(text string) bool) (json.RawMessage, []string, error) {
 	var out bytes.Buffer
 	out.Grow(len(raw))
 	w := &jsonMasker{
-		set: s,
+		text: text, digits: number,
 		dec: jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true)),
 		enc: jsontext.NewEncoder(&out, jsontext.AllowInvalidUTF8(false)),
 	}
@@ -52,7 +69,8 @@ func (s *Set) JSON(raw json.RawMessage) (json.RawMessage, []string, error) {
 }
 
 type jsonMasker struct {
-	set     *Set
+	text    func(text string, name bool) string // as it is to be
+	digits  func(text string) bool              // whether a number has to go
 	dec     *jsontext.Decoder
 	enc     *jsontext.Encoder
 	changed []string
@@ -94,7 +112,7 @@ func (w *jsonMasker) str() error {
 		return err
 	}
 	text := tok.String()
-	masked := strings.ToValidUTF8(w.set.String(text), "\ufffd")
+	masked := strings.ToValidUTF8(w.text(text, isName), "\ufffd")
 	if isName {
 		masked, err = w.name(masked)
 	} else {
@@ -130,7 +148,7 @@ func (w *jsonMasker) number() error {
 	if err != nil {
 		return err
 	}
-	if w.set.Empty() || !w.set.inNumber(string(val)) {
+	if !w.digits(string(val)) {
 		return w.enc.WriteValue(val)
 	}
 	if err := w.enc.WriteToken(jsontext.String(Mask)); err != nil {
