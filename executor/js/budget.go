@@ -234,6 +234,9 @@ func (m *meter) stmt(s ast.Statement) {
 		m.into(s.Into)
 		m.expr(s.Source)
 		s.Body = m.body(s.Body, 1)
+		if m.matches {
+			m.elements(s)
+		}
 	case *ast.WhileStatement:
 		m.expr(s.Test)
 		s.Body = m.body(s.Body, 1)
