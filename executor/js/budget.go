@@ -194,6 +194,7 @@ func (m *meter) stmt(s ast.Statement) {
 		m.block(s, 0)
 	case *ast.ExpressionStatement:
 		m.expr(s.Expression)
+		m.element(s.Expression)
 	case *ast.VariableStatement:
 		m.bindings(s.List)
 	case *ast.LexicalDeclaration:
