@@ -52,6 +52,13 @@ func (m *meter) wordArguments(call *ast.CallExpression) {
 		return
 	}
 	switch name := dot.Identifier.Name; {
+	case len(call.ArgumentList) > 1 && m.setters[name.String()]:
+		for _, a := range call.ArgumentList[:2] {
+			if _, spread := a.(*ast.SpreadElement); spread {
+				return
+			}
+		}
+		call.ArgumentList[1] = m.stored(call.ArgumentList[1])
 	case names(dot.Left, "Math") && (name == "imul" || name == "clz32"), names(dot.Left, "String") && name == "fromCharCode":
 		for i, a := range call.ArgumentList {
 			if _, spread := a.(*ast.SpreadElement); !spread {

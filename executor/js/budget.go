@@ -42,6 +42,7 @@ type meter struct {
 	shows     bool     // a regular expression may be shown
 	operators []string // functions that stand for operators
 
+	setters map[string]bool                // methods of a DataView that are called
 	root    *ast.FunctionLiteral           // the body
 	given   []string                       // names that are bound outside of it
 	written map[string][]script.Assignment // see boundOfName
@@ -194,6 +195,7 @@ func (m *meter) stmt(s ast.Statement) {
 		m.block(s, 0)
 	case *ast.ExpressionStatement:
 		m.expr(s.Expression)
+		m.element(s.Expression)
 	case *ast.VariableStatement:
 		m.bindings(s.List)
 	case *ast.LexicalDeclaration:
@@ -234,6 +236,9 @@ func (m *meter) stmt(s ast.Statement) {
 		m.into(s.Into)
 		m.expr(s.Source)
 		s.Body = m.body(s.Body, 1)
+		if m.matches {
+			m.elements(s)
+		}
 	case *ast.WhileStatement:
 		m.expr(s.Test)
 		s.Body = m.body(s.Body, 1)

@@ -4,6 +4,8 @@ import (
 	"github.com/dop251/goja"
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
+
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // installCompare gives localeCompare its locales and options, which the engine
@@ -59,28 +61,15 @@ func (s *session) collationLocale(v goja.Value) (language.Tag, collationRule, st
 	if !ok {
 		s.throwError("TypeError", "a locale must be a string")
 	}
-	tag, err := language.Parse(name)
-	if err != nil {
-		s.throwError("RangeError", "Incorrect locale information provided")
+	tag, base, problem := script.CompareLocale(name)
+	if problem != "" {
+		s.throwError("RangeError", problem)
 	}
-	base, _ := tag.Base()
-	rule, known := collationRules[base.String()]
-	if script, _ := tag.Script(); known && (len(tag.Extensions()) > 0 || script != defaultScript(base)) {
-		known = false
-	}
-	if !known {
-		s.throwError("RangeError", "the locale "+clip(name, 40)+" is not supported for comparing")
-	}
+	rule := collationRules[base]
 	if rule.like != "" {
 		tag = language.Make(rule.like)
 	}
 	return tag, rule, name
-}
-
-func defaultScript(base language.Base) language.Script {
-	tag, _ := language.Compose(base)
-	script, _ := tag.Script()
-	return script
 }
 
 // collationOptions reads the third argument; what it asks for and is not there
@@ -90,14 +79,9 @@ func (s *session) collationOptions(v goja.Value) (opts []collate.Option, key str
 		return nil, "", false, false
 	}
 	obj := v.ToObject(s.vm)
-	option := func(name string, known ...string) string { return s.option(obj, name, known...) }
-	option("usage", "sort", "search")
-	option("localeMatcher", "lookup", "best fit")
-	option("caseFirst", "false")
-	option("collation", "default")
-	option("ignorePunctuation", "false")
+	s.check(obj, script.CompareOptions, "usage", "localeMatcher", "caseFirst", "collation", "ignorePunctuation")
 	numeric = orUndefined(obj.Get("numeric")).ToBoolean()
-	switch sensitivity := option("sensitivity", "base", "accent", "case", "variant"); sensitivity {
+	switch sensitivity := s.option(obj, script.CompareOptions, "sensitivity"); sensitivity {
 	case "base":
 		opts = append(opts, collate.IgnoreCase, collate.IgnoreDiacritics)
 		key += "/base"

@@ -16,11 +16,9 @@ type collationRule struct {
 	odd   []string              // parts of words of that kind, in small letters
 }
 
-// collationRules are the languages that are compared as in node.
+// collationRules are those of languages that need one.
 var collationRules = map[string]collationRule{
-	"en": {}, "de": {}, "fr": {}, "es": {}, "it": {like: "en"}, "pt": {like: "en"}, "nl": {like: "en"}, "id": {like: "en"},
-	"sv": {}, "fi": {}, "is": {}, "pl": {}, "cs": {},
-	"sk": {}, "sl": {}, "hr": {}, "hu": {}, "ro": {}, "tr": {}, "lt": {}, "lv": {}, "et": {}, "vi": {},
+	"it": {like: "en"}, "pt": {like: "en"}, "nl": {like: "en"}, "id": {like: "en"},
 	"da": danish, "nb": danish, "no": danish, "nn": danish,
 	"ru": {own: unicode.Cyrillic}, "uk": {own: unicode.Cyrillic}, "bg": {own: unicode.Cyrillic}, "el": {own: unicode.Greek},
 	"he": {own: unicode.Hebrew}, "ar": {own: unicode.Arabic}, "fa": {own: unicode.Arabic}, "hi": {own: unicode.Devanagari},

@@ -8,6 +8,8 @@ import (
 	_ "time/tzdata" // zones must not depend on files of the host
 
 	"github.com/dop251/goja"
+
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // The small part of ECMA-402 that tools use: DateTimeFormat and NumberFormat
@@ -17,8 +19,10 @@ import (
 
 func (s *session) intlObject() goja.Value {
 	obj := s.vm.NewObject()
-	_ = obj.DefineDataProperty("DateTimeFormat", s.intlClass("DateTimeFormat", s.dateTimeFormat), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	_ = obj.DefineDataProperty("NumberFormat", s.intlClass("NumberFormat", s.numberFormat), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	build := map[string]func(obj *goja.Object, locales, options goja.Value){"DateTimeFormat": s.dateTimeFormat, "NumberFormat": s.numberFormat}
+	for _, name := range script.IntlClasses {
+		_ = obj.DefineDataProperty(name, s.intlClass(name, build[name]), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 	return obj
 }
 
@@ -37,7 +41,7 @@ func (s *session) intlClass(name string, build func(obj *goja.Object, locales, o
 	s.hiddenMethod(c, "supportedLocalesOf", func(call goja.FunctionCall) goja.Value {
 		out := []any{}
 		for _, l := range s.localeList(call.Argument(0)) {
-			if known := locales[strings.ToLower(l)]; known != "" {
+			if known := script.FormatLocale(l); known != "" {
 				out = append(out, known)
 			}
 		}
@@ -45,10 +49,6 @@ func (s *session) intlClass(name string, build func(obj *goja.Object, locales, o
 	})
 	return c
 }
-
-// locales are those that have a table, by their names in lower case.
-var locales = map[string]string{"en": "en", "en-us": "en-US", "en-ca": "en-CA", "en-gb": "en-GB", "de": "de", "de-de": "de-DE",
-	"fr": "fr", "fr-fr": "fr-FR", "ko": "ko", "ko-kr": "ko-KR", "ja": "ja", "ja-jp": "ja-JP"}
 
 // baseLocale is the locale whose table a supported one uses.
 func baseLocale(locale string) string {
@@ -79,15 +79,15 @@ func (s *session) locale(v goja.Value) string {
 		return "en-US"
 	}
 	// The next one of the list would be a different text.
-	if known := locales[strings.ToLower(list[0])]; known != "" {
+	if known := script.FormatLocale(list[0]); known != "" {
 		return known
 	}
-	s.throwError("RangeError", "the locale "+clip(list[0], 40)+" is not supported; use en-US, en-CA, en-GB, de, fr, ko or ja")
+	s.throwError("RangeError", script.FormatLocaleAdvice(list[0]))
 	return ""
 }
 
 // option reads a string option and checks it against the allowed values.
-func (s *session) option(opts goja.Value, name string, allowed ...string) string {
+func (s *session) option(opts goja.Value, known script.Options, name string) string {
 	obj, ok := opts.(*goja.Object)
 	if !ok {
 		return ""
@@ -97,13 +97,17 @@ func (s *session) option(opts goja.Value, name string, allowed ...string) string
 		return ""
 	}
 	text := v.String()
-	for _, a := range allowed {
-		if a == text {
-			return text
-		}
+	if problem := known.Refusal(name, text); problem != "" {
+		s.throwError("RangeError", problem)
 	}
-	s.throwError("RangeError", "the value "+clip(text, 40)+" is not supported for the option "+name)
-	return ""
+	return text
+}
+
+// check reads options that change nothing: other values are refused.
+func (s *session) check(opts goja.Value, known script.Options, names ...string) {
+	for _, name := range names {
+		s.option(opts, known, name)
+	}
 }
 
 // number reads an integer option within bounds; absent is def.
@@ -121,19 +125,6 @@ func (s *session) number(opts goja.Value, name string, lo, hi, def int) int {
 		s.throwError("RangeError", "the option "+name+" is out of range")
 	}
 	return int(math.Floor(x))
-}
-
-// unsupported refuses options whose effect does not exist here.
-func (s *session) unsupported(opts goja.Value, names ...string) {
-	obj, ok := opts.(*goja.Object)
-	if !ok {
-		return
-	}
-	for _, n := range names {
-		if v := orUndefined(obj.Get(n)); !goja.IsUndefined(v) {
-			s.throwError("RangeError", "the option "+n+" is not supported")
-		}
-	}
 }
 
 // zone finds a time zone by its IANA name or as an offset such as +09:00.

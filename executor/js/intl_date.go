@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // A dateFormat is a resolved Intl.DateTimeFormat.
@@ -23,11 +25,11 @@ type dateFormat struct {
 }
 
 var (
-	textStyles  = []string{"long", "short", "narrow"}
-	numberStyle = []string{"numeric", "2-digit"}
-	monthStyles = []string{"numeric", "2-digit", "long", "short", "narrow"}
-	wholeStyles = []string{"full", "long", "medium", "short"}
-	hourCycles  = []string{"h11", "h12", "h23", "h24"}
+	monthStyles = script.DateOptions["month"]
+	numberStyle = script.DateOptions["day"]
+	textStyles  = script.DateOptions["weekday"]
+	wholeStyles = script.DateOptions["dateStyle"]
+	hourCycles  = script.DateOptions["hourCycle"]
 )
 
 // digit is the position of v in list, counted from 1, as keys have it.
@@ -46,25 +48,21 @@ func (s *session) readDateFormat(loc, opts goja.Value, need string) *dateFormat 
 		if v := orUndefined(obj.Get("timeZone")); !goja.IsUndefined(v) {
 			f.zone, f.zoneName = s.zone(v.String())
 		}
-		s.unsupported(opts, "era", "dayPeriod")
-		s.option(opts, "calendar", "gregory", "iso8601")
-		s.option(opts, "numberingSystem", "latn")
-		s.option(opts, "localeMatcher", "lookup", "best fit")
-		s.option(opts, "formatMatcher", "basic", "best fit")
+		s.check(opts, script.DateOptions, "era", "dayPeriod", "calendar", "numberingSystem", "localeMatcher", "formatMatcher")
 	}
 	a := f.asked
-	a["weekday"] = s.option(opts, "weekday", textStyles...)
-	a["year"] = s.option(opts, "year", numberStyle...)
-	a["month"] = s.option(opts, "month", monthStyles...)
-	a["day"] = s.option(opts, "day", numberStyle...)
-	a["hour"] = s.option(opts, "hour", numberStyle...)
-	a["minute"] = s.option(opts, "minute", numberStyle...)
-	a["second"] = s.option(opts, "second", numberStyle...)
+	a["weekday"] = s.option(opts, script.DateOptions, "weekday")
+	a["year"] = s.option(opts, script.DateOptions, "year")
+	a["month"] = s.option(opts, script.DateOptions, "month")
+	a["day"] = s.option(opts, script.DateOptions, "day")
+	a["hour"] = s.option(opts, script.DateOptions, "hour")
+	a["minute"] = s.option(opts, script.DateOptions, "minute")
+	a["second"] = s.option(opts, script.DateOptions, "second")
 	fraction := s.number(opts, "fractionalSecondDigits", 1, 3, 0)
-	f.zoneStyle = s.option(opts, "timeZoneName", "short", "long", "shortOffset", "longOffset")
-	f.dateStyle = s.option(opts, "dateStyle", wholeStyles...)
-	f.timeStyle = s.option(opts, "timeStyle", wholeStyles...)
-	asked := s.option(opts, "hourCycle", hourCycles...)
+	f.zoneStyle = s.option(opts, script.DateOptions, "timeZoneName")
+	f.dateStyle = s.option(opts, script.DateOptions, "dateStyle")
+	f.timeStyle = s.option(opts, script.DateOptions, "timeStyle")
+	asked := s.option(opts, script.DateOptions, "hourCycle")
 	if obj, ok := opts.(*goja.Object); ok {
 		if v := orUndefined(obj.Get("hour12")); !goja.IsUndefined(v) {
 			// As the standard has had it since 2023: never 24, and 0 in the

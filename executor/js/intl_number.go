@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // A numberFormat is a resolved Intl.NumberFormat.
@@ -23,17 +25,17 @@ type numberFormat struct {
 	grouping                        string
 }
 
+// groupings are the texts of an option that also takes other values.
+var groupings = script.Options{"useGrouping": {"auto", "always", "min2"}}
+
 func (s *session) readNumberFormat(loc, opts goja.Value) *numberFormat {
-	f := &numberFormat{locale: s.locale(loc), style: s.option(opts, "style", "decimal", "percent", "currency"), grouping: "auto"}
+	f := &numberFormat{locale: s.locale(loc), style: s.option(opts, script.NumberOptions, "style"), grouping: "auto"}
 	f.data = dataOf[baseLocale(f.locale)]()
-	s.unsupported(opts, "unit", "compactDisplay")
-	for name, only := range map[string]string{"notation": "standard", "roundingMode": "halfExpand", "roundingIncrement": "1",
-		"roundingPriority": "auto", "trailingZeroDisplay": "auto", "numberingSystem": "latn"} {
-		s.option(opts, name, only)
-	}
-	f.sign = s.option(opts, "signDisplay", "auto", "always", "never", "exceptZero", "negative")
-	f.display = s.option(opts, "currencyDisplay", "symbol", "narrowSymbol", "code")
-	f.currencySign = s.option(opts, "currencySign", "standard", "accounting")
+	s.check(opts, script.NumberOptions, "unit", "compactDisplay", "notation", "roundingMode", "roundingIncrement",
+		"roundingPriority", "trailingZeroDisplay", "numberingSystem")
+	f.sign = s.option(opts, script.NumberOptions, "signDisplay")
+	f.display = s.option(opts, script.NumberOptions, "currencyDisplay")
+	f.currencySign = s.option(opts, script.NumberOptions, "currencySign")
 	defMin, defMax := 0, 3
 	switch f.style {
 	case "":
@@ -88,7 +90,7 @@ func (s *session) readNumberFormat(loc, opts goja.Value) *numberFormat {
 			f.grouping = "false"
 		case v.String() == "true" || v.String() == "false":
 		default:
-			f.grouping = s.option(opts, "useGrouping", "auto", "always", "min2")
+			f.grouping = s.option(opts, groupings, "useGrouping")
 		}
 	}
 	return f

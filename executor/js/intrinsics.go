@@ -27,6 +27,7 @@ type intrinsics struct {
 	arrayValues callee
 	source      callee      // Function.prototype.toString
 	power       callee      // lib/power.js, once it is needed
+	key         callee      // lib/propertykey.js, once it is needed
 	hasOwn      callee      // Object.prototype.hasOwnProperty, where there is a console
 	visitKeys   callee      // lib/keys.js, once a line shows an object
 	match       *matchTools // once it is needed

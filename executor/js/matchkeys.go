@@ -6,6 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
 )
 
 // The engine gives a match its member input before index, the language the
@@ -37,6 +38,40 @@ func (m *meter) listed(e ast.Expression) ast.Expression {
 func takesRest(target ast.Expression) bool {
 	p, ok := target.(*ast.ObjectPattern)
 	return ok && !absent(p.Rest)
+}
+
+// elementName is the variable of a loop that takes the rest of what it goes over.
+const elementName = "@element"
+
+// elements lets a loop take the rest of a match in its body:
+//
+//	for (const { a, ...b } of list) c   becomes   for (const @element of list) { const { a, ...b } = @match(@element); c }
+func (m *meter) elements(s *ast.ForOfStatement) {
+	at := s.For
+	element := func() *ast.Identifier { return &ast.Identifier{Name: elementName, Idx: at} }
+	var take ast.Statement
+	switch in := s.Into.(type) {
+	case *ast.ForDeclaration:
+		if takesRest(in.Target) {
+			kind := token.LET
+			if in.IsConst {
+				kind = token.CONST
+			}
+			take = &ast.LexicalDeclaration{Idx: at, Token: kind, List: []*ast.Binding{{Target: in.Target, Initializer: m.listed(element())}}}
+		}
+	case *ast.ForIntoVar:
+		if takesRest(in.Binding.Target) {
+			take = &ast.VariableStatement{Var: at, List: []*ast.Binding{{Target: in.Binding.Target, Initializer: m.listed(element())}}}
+		}
+	case *ast.ForIntoExpression:
+		if takesRest(in.Expression) {
+			take = &ast.ExpressionStatement{Expression: &ast.AssignExpression{Operator: token.ASSIGN, Left: in.Expression, Right: m.listed(element())}}
+		}
+	}
+	if take != nil {
+		s.Into = &ast.ForDeclaration{Idx: at, IsConst: true, Target: element()}
+		s.Body = &ast.BlockStatement{LeftBrace: at, List: []ast.Statement{take, s.Body}, RightBrace: s.Body.Idx1()}
+	}
 }
 
 // listers are the functions that list members, by their owners.

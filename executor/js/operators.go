@@ -47,13 +47,11 @@ func (m *meter) binary(e *ast.BinaryExpression) {
 	}
 }
 
-// assignment does the same for an operator that assigns. One whose target
-// would have to be evaluated twice is left to the engine.
+// assignment does the same for an operator that assigns.
 func (m *meter) assignment(e *ast.AssignExpression) {
 	switch e.Operator {
 	case token.EXPONENT:
-		now := again(e.Left)
-		if now != nil {
+		if now := m.twice(e.Left); now != nil {
 			e.Operator, e.Right = token.ASSIGN, m.use(powerName, e.Left.Idx0(), now, e.Right)
 		}
 	case token.SHIFT_LEFT, token.SHIFT_RIGHT:
@@ -61,7 +59,11 @@ func (m *meter) assignment(e *ast.AssignExpression) {
 	}
 	if bitwise(e.Operator) {
 		e.Right = m.word(e.Right)
-		if now := again(e.Left); now != nil && m.bound(now) >= tooLarge {
+		if m.bound(e.Left) >= tooLarge {
+			now := m.twice(e.Left)
+			if now == nil {
+				return
+			}
 			e.Operator, e.Right = token.ASSIGN, &ast.BinaryExpression{Operator: e.Operator, Left: m.word(now), Right: e.Right}
 		}
 	}
@@ -105,9 +107,12 @@ func again(target ast.Expression) ast.Expression {
 	return nil
 }
 
-// base copies what a member is of: a name, or this.
+// base copies what a member is of: a name, this, or super.
 func base(e ast.Expression) ast.Expression {
-	switch e.(type) {
+	switch e := e.(type) {
+	case *ast.SuperExpression:
+		out := *e
+		return &out
 	case *ast.Identifier, *ast.ThisExpression:
 		return again(e)
 	}
@@ -138,6 +143,13 @@ func (s *session) operator(name string) func(goja.FunctionCall) goja.Value {
 		return func(call goja.FunctionCall) goja.Value { return s.order(call.Argument(0)) }
 	case wordName:
 		return s.wordOf
+	case baseName:
+		s.native.key, _ = s.callable(s.load(libKey())) // takes what it needs before that is replaced
+		return s.noteTarget
+	case objectName:
+		return func(goja.FunctionCall) goja.Value { return s.noted.object }
+	case keyName:
+		return func(goja.FunctionCall) goja.Value { return s.noted.key }
 	case shiftLeftName:
 		return func(call goja.FunctionCall) goja.Value { return s.shiftCount(call.Argument(0), 1) }
 	}

@@ -33,6 +33,7 @@ type session struct {
 	enter  goja.Callable // calls entry inside the virtual machine
 	entry  func()
 	joins  int                 // nesting of Array.prototype.join
+	noted  targetNote          // see noteTarget
 	nested int                 // nesting of calls that re-enter the engine
 	spent  *worker.BrokerReply // that the operations of the call are used up
 	params *goja.Object        // class URLSearchParams, once it is made

@@ -18,9 +18,9 @@ func (s *session) installStringify() {
 		if len(call.Arguments) < 3 {
 			return native(call.This, call.Arguments...)
 		}
-		gap := indentOf(call.Arguments[2])
+		gap, lines := indentOf(call.Arguments[2])
 		out := native(call.This, call.Arguments[:2]...)
-		if len(gap) == 0 || goja.IsUndefined(out) {
+		if !lines || goja.IsUndefined(out) {
 			return out
 		}
 		text := out.String()
@@ -46,8 +46,10 @@ func (s *session) installStringify() {
 // maxIndent is how many characters of an indent count (ECMA-262 25.5.2).
 const maxIndent = 10
 
-// indentOf reads the third argument of JSON.stringify.
-func indentOf(v goja.Value) []uint16 {
+// indentOf reads the third argument of JSON.stringify, and whether members have
+// lines of their own: as in node they do where a number above 0 is cut to
+// an indent of nothing.
+func indentOf(v goja.Value) (gap []uint16, lines bool) {
 	if obj, ok := v.(*goja.Object); ok {
 		switch obj.ClassName() {
 		case "Number":
@@ -55,21 +57,21 @@ func indentOf(v goja.Value) []uint16 {
 		case "String":
 			v = obj.ToString()
 		default:
-			return nil
+			return nil, false
 		}
 	}
 	switch {
 	case plainNumber(v):
-		if n := v.ToFloat(); n >= 1 {
-			return utf16.Encode([]rune(strings.Repeat(" ", int(min(n, maxIndent)))))
+		if n := v.ToFloat(); n > 0 {
+			return utf16.Encode([]rune(strings.Repeat(" ", int(min(n, maxIndent))))), true
 		}
 	default:
 		if _, is := v.(goja.String); is {
 			units := utf16Units(v)
-			return units[:min(len(units), maxIndent)]
+			return units[:min(len(units), maxIndent)], len(units) > 0
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // indented puts the members of JSON text without spaces on lines of their own.

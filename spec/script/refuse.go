@@ -38,7 +38,7 @@ func Lacking() []string {
 // order of the text. What a change of the tree sets right it mends there. Lines and columns are those of the whole text that was
 // parsed. fn is the function around the code.
 func Refuse(t *Tree, fn *ast.FunctionLiteral) []Problem {
-	r := &refusal{tree: t, declared: declared{}}
+	r := &refusal{tree: t, declared: declared{}, intl: intlUses{asked: map[string]bool{}, own: map[string]bool{}}}
 	w := &walker{seen: map[string]bool{}, visit: r.expr, visitStmt: r.stmt}
 	w.function(fn)
 	regroup(t.Program, r.chains, func(at file.Idx) {
@@ -58,6 +58,7 @@ func Refuse(t *Tree, fn *ast.FunctionLiteral) []Problem {
 			r.add(ref.at, ref.message)
 		}
 	}
+	r.intl.report(r.declared["Intl"], r.add)
 	sort.SliceStable(r.found, func(i, j int) bool {
 		a, b := r.found[i], r.found[j]
 		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
@@ -74,6 +75,7 @@ type refusal struct {
 	tree     *Tree
 	declared declared
 	named    []reference
+	intl     intlUses
 	found    []Problem
 	expanded int // bytes of all expressions
 
@@ -91,6 +93,7 @@ func (r *refusal) add(at file.Idx, message string) {
 
 func (r *refusal) stmt(s ast.Statement) {
 	r.declared.stmt(s)
+	r.intl.stmt(s)
 	switch s := s.(type) {
 	case *ast.FunctionDeclaration:
 		r.inBlocks++
@@ -108,7 +111,10 @@ func (r *refusal) stmt(s ast.Statement) {
 }
 
 func (r *refusal) expr(e ast.Expression) {
-	r.declared.expr(e)
+	if u, ok := e.(*ast.UnaryExpression); !ok || !isIntl(u.Operand) { // typeof Intl asks for none of its classes
+		r.declared.expr(e)
+	}
+	r.intl.expr(e)
 	switch e := e.(type) {
 	case *ast.BinaryExpression:
 		if left, _ := relational(e); left != nil {
