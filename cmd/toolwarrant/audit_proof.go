@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/keyring"
 )
@@ -206,7 +207,7 @@ key is needed. Exit status 2 says why a proof does not hold.`,
 				return nil
 			}
 			a.printf("proven: record %d of the log of %s, which had %d records at %s\n%s\n",
-				p.Index+1, signed.Origin, signed.Size, at, strings.TrimSpace(p.Record))
+				p.Index+1, mask.Visible(signed.Origin), signed.Size, at, mask.Visible(strings.TrimSpace(p.Record)))
 			return nil
 		},
 	}
