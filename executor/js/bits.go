@@ -34,10 +34,20 @@ func (m *meter) word(e ast.Expression) ast.Expression {
 		Right: &ast.NumberLiteral{Idx: at, Literal: "4294967296", Value: int64(wordRange)}}
 }
 
-// wordOf is the function behind wordName.
+var libNumeric = library("numeric.js")
+
+// wordOf is the function behind wordName. A text or an object is made a number
+// here, as it may be one that is too large.
 func (s *session) wordOf(call goja.FunctionCall) goja.Value {
 	v := call.Argument(0)
-	if _, isObj := v.(*goja.Object); !isObj && v.ExportType() == floatType {
+	_, isObj := v.(*goja.Object)
+	if _, isText := v.(goja.String); isText || isObj {
+		if s.native.numeric == nil {
+			s.native.numeric, _ = s.callable(s.load(libNumeric()))
+		}
+		v = s.native.numeric(goja.Undefined(), v)
+	}
+	if v.ExportType() == floatType {
 		if f := v.ToFloat(); math.Abs(f) >= tooLarge && !math.IsInf(f, 0) {
 			return s.vm.ToValue(math.Mod(f, wordRange))
 		}
@@ -177,6 +187,7 @@ func (m *meter) boundOfCall(e *ast.CallExpression) float64 {
 func (m *meter) boundOfName(name string) float64 {
 	if m.written == nil {
 		m.written, m.bounds = script.Assigned(m.root), map[string]float64{}
+		m.own = script.Bound(m.root)
 		for _, n := range m.given {
 			delete(m.written, n)
 		}

@@ -34,5 +34,9 @@ func TestBitsAsInNode(t *testing.T) {
 			`"TypeError"`},
 		{`let n=1e21;return [n|0,(n,n)|0,(n||1)|0,(true?n:1)|0,Math.floor(n)|0,Math.abs(-n)|0,-n|0,+n|0,n%7|0,n/2|0,n-1|0,(n=2e21)|0]`,
 			`[-559939584,-559939584,-559939584,-559939584,-559939584,-559939584,559939584,-559939584,6,-279969792,-559939584,-1119879168]`},
+		{`const b=1n,o={x:"1e20",y:{valueOf:()=>1e20}},q=()=>o;o.x|=0;q().y^=1;return ["1e20"|0,({valueOf:()=>1e20})|0,[1e20]>>>0,~"1e21",String({valueOf:()=>5n}|b),String(Object(6n)&~b),"12"|3,o]`,
+			`[1661992960,1661992960,1661992960,559939583,"5","6",15,{"x":1661992960,"y":1661992961}]`},
+		{`const b=1n,l=[];for(const f of [()=>Symbol()|0,()=>"1"|b,()=>({valueOf(){throw new RangeError()}})|0,()=>Object(1n)|1])try{f()}catch(e){l.push(e.name)}return l`,
+			`["TypeError","TypeError","RangeError","TypeError"]`},
 	})
 }

@@ -43,6 +43,7 @@ type meter struct {
 	operators []string // functions that stand for operators
 
 	setters map[string]bool                // methods of a DataView that are called
+	own     map[string]bool                // names that the program binds or writes
 	root    *ast.FunctionLiteral           // the body
 	given   []string                       // names that are bound outside of it
 	written map[string][]script.Assignment // see boundOfName

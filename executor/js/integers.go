@@ -3,6 +3,7 @@ package js
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dop251/goja/ast"
@@ -49,9 +50,19 @@ func (m *meter) element(e ast.Expression) {
 	if !ok || a.Operator != token.ASSIGN {
 		return
 	}
-	if at, ok := a.Left.(*ast.BracketExpression); ok && m.integers(at.Left) {
+	if at, ok := a.Left.(*ast.BracketExpression); ok && m.integers(at.Left) && !named(at.Member) {
 		a.Right = m.stored(a.Right)
 	}
+}
+
+// named reports whether a key is a text, which seldom is the index of an element.
+func named(key ast.Expression) bool {
+	text, ok := key.(*ast.StringLiteral)
+	if !ok {
+		return false
+	}
+	_, err := strconv.ParseUint(text.Value.String(), 10, 53)
+	return err != nil
 }
 
 // integers reports whether e is a variable that only ever holds such lists.
@@ -67,7 +78,8 @@ func (m *meter) integers(e ast.Expression) bool {
 		if !ok || w.Operator != token.ASSIGN {
 			return false
 		}
-		if class, ok := made.Callee.(*ast.Identifier); !ok || !slices.Contains(integerArrays, class.Name.String()) {
+		class, ok := made.Callee.(*ast.Identifier)
+		if !ok || !slices.Contains(integerArrays, class.Name.String()) || m.own[class.Name.String()] {
 			return false
 		}
 	}

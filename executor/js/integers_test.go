@@ -24,5 +24,17 @@ func TestIntegersStored(t *testing.T) {
 			`[100000000000000000000,-300000000000000000000]`},
 		{`const a=new Uint32Array(1);function f(a){a[0]=1e20;return a[0]}const g=({a})=>(a[0]=1e20,a[0]);{const a=[];a[0]=1e20;if(a[0]!==1e20)return "inner"}for(const a of [[1]]){a[0]=1e20;if(a[0]!==1e20)return "loop"}return [f([0]),g({a:[0]})]`,
 			`[100000000000000000000,100000000000000000000]`},
+		{`const u=new Uint32Array(2);u["total"]=1e20;u["1"]=1e20;u["2 "]=3e20;return [u.total,u[1],u["2 "]]`,
+			`[100000000000000000000,1661992960,300000000000000000000]`},
+		{`class Uint32Array{}const u=new Uint32Array(2);u[0]=1e20;return u[0]`,
+			`100000000000000000000`},
+		{`function f(){let Uint8Array=Array;const u=new Uint8Array();u[0]=1e20;return u[0]}const g=(Int8Array)=>{const v=new Int8Array();v[0]=1e20;return v[0]};const h=({Int16Array})=>{const w=new Int16Array();w[0]=1e20;return w[0]};return [f(),g(Array),h({Int16Array:Array})]`,
+			`[100000000000000000000,100000000000000000000,100000000000000000000]`},
+		{`Uint16Array=Array;const u=new Uint16Array();u[0]=1e20;return u[0]`,
+			`100000000000000000000`},
+		{`if(typeof Uint32Array!=="function")return 0;const u=new Uint32Array(3);u[0]="1e20";u[1]={valueOf:()=>1e20};u[2]=[3e20];return [...u]`,
+			`[1661992960,1661992960,691011584]`},
+		{`const d=new DataView(new ArrayBuffer(8));d.setUint32(0,"1e20");d.setUint32(4,{valueOf:()=>1e20});try{d.setInt8(0,2n)}catch(e){return [e.name,d.getUint32(0),d.getUint32(4)]}`,
+			`["TypeError",1661992960,1661992960]`},
 	})
 }

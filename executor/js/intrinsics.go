@@ -28,6 +28,7 @@ type intrinsics struct {
 	source      callee      // Function.prototype.toString
 	power       callee      // lib/power.js, once it is needed
 	key         callee      // lib/propertykey.js, once it is needed
+	numeric     callee      // lib/numeric.js, once it is needed
 	hasOwn      callee      // Object.prototype.hasOwnProperty, where there is a console
 	visitKeys   callee      // lib/keys.js, once a line shows an object
 	match       *matchTools // once it is needed

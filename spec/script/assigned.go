@@ -77,6 +77,22 @@ func Assigned(fn *ast.FunctionLiteral) map[string][]Assignment {
 	return out
 }
 
+// Bound are the names that fn binds or writes to, whatever the scope.
+func Bound(fn *ast.FunctionLiteral) map[string]bool {
+	out := declared{}
+	w := &walker{seen: map[string]bool{}, visitStmt: out.stmt, visit: func(e ast.Expression) {
+		switch e := e.(type) {
+		case *ast.UnaryExpression: // to ask with typeof binds nothing
+		case *ast.AssignExpression:
+			out.target(e.Left)
+		default:
+			out.expr(e)
+		}
+	}}
+	w.function(fn)
+	return out
+}
+
 // into adds what a loop writes at each turn.
 func (d declared) into(in ast.ForInto) {
 	switch in := in.(type) {

@@ -1,0 +1,5 @@
+// A value as the operators on numbers take it: a number or a BigInt.
+(function () {
+  "use strict";
+  return (v) => v++;
+})
