@@ -19,6 +19,8 @@ type intlUse struct {
 	class   string // the absent class of Intl, "" for a locale or an option
 	method  string // a method that the code may have made itself
 	global  bool   // it is a use of the global Intl
+	locale  bool   // it is a locale of dates or numbers
+	held    string // the variable that the class goes into
 	message string
 	at      file.Idx
 }
@@ -26,7 +28,7 @@ type intlUse struct {
 // intlUses is what a program does with locales.
 type intlUses struct {
 	uses  []intlUse
-	asked map[string]bool // classes
+	asked intlAsked
 	own   map[string]bool // methods that the code makes
 	tries []*ast.BlockStatement
 }
@@ -55,21 +57,6 @@ func isIntl(e ast.Expression) bool {
 		return ok && id.Name == "globalThis" && e.Identifier.Name == "Intl"
 	}
 	return false
-}
-
-// ask notes the classes that a test asks for.
-func (u *intlUses) ask(test ast.Expression) {
-	name := intlMember(test)
-	if b, ok := test.(*ast.BinaryExpression); ok {
-		switch b.Operator {
-		case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
-			u.ask(b.Left)
-			u.ask(b.Right)
-		}
-	}
-	if name != "" {
-		u.asked[name] = true
-	}
 }
 
 func (u *intlUses) makes(name string) {
@@ -106,13 +93,19 @@ func (u *intlUses) expr(e ast.Expression) {
 			u.ask(e.Right)
 		case token.IN:
 			if isIntl(e.Right) {
-				u.asked[literal(e.Left)] = true
+				u.asked.classes[literal(e.Left)] = true
 			}
 		}
 	case *ast.Optional:
 		u.ask(e.Expression)
 	case *ast.AssignExpression:
-		u.ask(e.Left) // the code makes the class itself
+		if intlMember(e.Left) != "" {
+			u.ask(e.Left) // the code makes the class itself
+		}
+		u.hold(e.Left, e.Right)
+		if isIntl(e.Right) {
+			u.taken(e.Left)
+		}
 		u.makes(nameOf(e.Left))
 	case *ast.PropertyKeyed:
 		u.makes(literal(e.Key))
@@ -128,8 +121,11 @@ func (u *intlUses) expr(e ast.Expression) {
 			}
 		}
 	case *ast.Binding:
-		if e != nil && isIntl(e.Initializer) {
-			u.taken(e.Target)
+		if e != nil && e.Initializer != nil {
+			u.hold(e.Target, e.Initializer)
+			if isIntl(e.Initializer) {
+				u.taken(e.Target)
+			}
 		}
 	case *ast.DotExpression, *ast.BracketExpression:
 		u.member(e)
@@ -144,7 +140,8 @@ func (u *intlUses) expr(e ast.Expression) {
 func (u *intlUses) member(e ast.Expression) {
 	name := intlMember(e)
 	if hint, absent := intlAbsent[name]; absent {
-		u.uses = append(u.uses, intlUse{class: name, global: true, at: e.Idx0(), message: absentClass(name, hint)})
+		at := e.Idx0()
+		u.uses = append(u.uses, intlUse{class: name, held: u.asked.held[at], global: true, at: at, message: absentClass(name, hint)})
 	}
 }
 
@@ -152,21 +149,27 @@ func absentClass(name, hint string) string {
 	return "Intl." + name + " does not exist on this runtime, which has " + strings.Join(IntlClasses, " and ") + ": " + hint
 }
 
-// taken looks for them among what a pattern takes. What is named so may be
-// asked for later, by its own name.
+// taken looks for them among what a pattern takes.
 func (u *intlUses) taken(target ast.Expression) {
 	p, ok := target.(*ast.ObjectPattern)
 	if !ok {
 		return
 	}
 	for _, prop := range p.Properties {
-		short, ok := prop.(*ast.PropertyShort)
-		if !ok || short.Initializer != nil {
-			continue
+		var class, name string
+		switch prop := prop.(type) {
+		case *ast.PropertyShort:
+			if prop.Initializer == nil {
+				class = prop.Name.Name.String()
+				name = class
+			}
+		case *ast.PropertyKeyed:
+			if id, ok := prop.Value.(*ast.Identifier); ok {
+				class, name = literal(prop.Key), id.Name.String()
+			}
 		}
-		name := short.Name.Name.String()
-		if hint, absent := intlAbsent[name]; absent {
-			u.uses = append(u.uses, intlUse{class: name, global: true, at: short.Name.Idx, message: absentClass(name, hint)})
+		if hint, absent := intlAbsent[class]; absent {
+			u.uses = append(u.uses, intlUse{class: class, held: name, global: true, at: prop.Idx0(), message: absentClass(class, hint)})
 		}
 	}
 }
@@ -180,7 +183,8 @@ func (u *intlUses) refuse(method, message string, at file.Idx) {
 func (u *intlUses) report(own bool, add func(file.Idx, string)) {
 	for _, use := range u.uses {
 		inTry := slices.ContainsFunc(u.tries, func(b *ast.BlockStatement) bool { return b.LeftBrace <= use.at && use.at <= b.RightBrace })
-		if !inTry && !u.asked[use.class] && !u.own[use.method] && !(own && use.global) {
+		asked := u.asked.classes[use.class] || u.asked.names[use.held] || use.locale && u.asked.locales
+		if !inTry && !asked && !u.own[use.method] && !(own && use.global) {
 			add(use.at, use.message)
 		}
 	}

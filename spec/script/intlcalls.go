@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/dop251/goja/ast"
@@ -9,6 +10,7 @@ import (
 
 // call looks at the locales and options of a call.
 func (u *intlUses) call(callee ast.Expression, args []ast.Expression) {
+	u.askCall(callee, args)
 	for _, a := range args {
 		if _, spread := a.(*ast.SpreadElement); spread {
 			return
@@ -28,14 +30,20 @@ func (u *intlUses) call(callee ast.Expression, args []ast.Expression) {
 		u.formats("", arg(0), arg(1), NumberOptions)
 		return
 	}
-	m, ok := unwrap(callee).(*ast.DotExpression)
-	if !ok {
+	var receiver ast.Expression
+	switch m := unwrap(callee).(type) {
+	case *ast.DotExpression:
+		receiver = m.Left
+	case *ast.BracketExpression:
+		receiver = m.Left
+	default:
 		return
 	}
-	if _, isText := m.Left.(*ast.StringLiteral); isText && m.Identifier.Name != "localeCompare" {
+	name := nameOf(callee)
+	if _, isText := receiver.(*ast.StringLiteral); isText && name != "localeCompare" {
 		return // a text has no locales
 	}
-	switch name := m.Identifier.Name.String(); name {
+	switch name {
 	case "localeCompare":
 		if locale, at := firstLocale(arg(1)); locale != "" {
 			if _, _, problem := CompareLocale(locale); problem != "" {
@@ -53,28 +61,40 @@ func (u *intlUses) call(callee ast.Expression, args []ast.Expression) {
 // formats looks at a locale and options, of which one of the lists is meant.
 func (u *intlUses) formats(method string, locale, options ast.Expression, lists ...Options) {
 	if name, at := firstLocale(locale); name != "" && FormatLocale(name) == "" {
-		u.refuse(method, FormatLocaleAdvice(name), at)
+		u.uses = append(u.uses, intlUse{method: method, global: method == "", locale: true, message: FormatLocaleAdvice(name), at: at})
 	}
 	u.options(method, options, lists...)
 }
 
-// options looks at the members of a literal. An option that only one of the
+// options looks at the members of a literal, of which later ones count. An option that only one of the
 // lists has tells which one is meant.
 func (u *intlUses) options(method string, e ast.Expression, lists ...Options) {
 	obj, ok := e.(*ast.ObjectLiteral)
 	if !ok {
 		return
 	}
-	for _, p := range obj.Value {
-		keyed, ok := p.(*ast.PropertyKeyed)
-		if !ok || keyed.Kind != ast.PropertyKindValue {
-			continue
+	later := map[string]bool{}
+	for _, p := range slices.Backward(obj.Value) {
+		if _, spread := p.(*ast.SpreadElement); spread {
+			return // may have any of those before it
 		}
-		value, known := optionValue(keyed.Value)
-		if !known {
+		if short, ok := p.(*ast.PropertyShort); ok {
+			later[short.Name.Name.String()] = true
+		}
+		keyed, ok := p.(*ast.PropertyKeyed)
+		if !ok {
 			continue
 		}
 		name, problem := literal(keyed.Key), ""
+		if name == "" {
+			return // so may one with a computed name
+		}
+		value, known := optionValue(keyed.Value)
+		if known = known && keyed.Kind == ast.PropertyKindValue && !later[name]; !known {
+			later[name] = true
+			continue
+		}
+		later[name] = true
 		for _, list := range lists {
 			if _, listed := list[name]; listed {
 				if problem = list.Refusal(name, value); problem == "" {

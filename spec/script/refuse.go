@@ -38,7 +38,7 @@ func Lacking() []string {
 // order of the text. What a change of the tree sets right it mends there. Lines and columns are those of the whole text that was
 // parsed. fn is the function around the code.
 func Refuse(t *Tree, fn *ast.FunctionLiteral) []Problem {
-	r := &refusal{tree: t, declared: declared{}, intl: intlUses{asked: map[string]bool{}, own: map[string]bool{}}}
+	r := &refusal{tree: t, declared: declared{}, intl: newIntlUses()}
 	w := &walker{seen: map[string]bool{}, visit: r.expr, visitStmt: r.stmt}
 	w.function(fn)
 	regroup(t.Program, r.chains, func(at file.Idx) {
