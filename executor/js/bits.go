@@ -69,7 +69,7 @@ func (m *meter) wordArguments(call *ast.CallExpression) {
 			}
 		}
 		call.ArgumentList[1] = m.stored(call.ArgumentList[1])
-	case names(dot.Left, "Math") && (name == "imul" || name == "clz32"), names(dot.Left, "String") && name == "fromCharCode":
+	case (name == "imul" || name == "clz32") && m.theirs(dot.Left, "Math"), name == "fromCharCode" && m.theirs(dot.Left, "String"):
 		for i, a := range call.ArgumentList {
 			if _, spread := a.(*ast.SpreadElement); !spread {
 				call.ArgumentList[i] = m.word(a)
@@ -167,15 +167,15 @@ func (m *meter) boundOfCall(e *ast.CallExpression) float64 {
 	case "charCodeAt", "codePointAt", "indexOf":
 		return 1 << 53
 	case "random", "imul", "clz32":
-		if names(dot.Left, "Math") {
+		if m.theirs(dot.Left, "Math") {
 			return wordRange
 		}
 	case "floor", "ceil", "round", "trunc", "abs":
-		if names(dot.Left, "Math") && len(e.ArgumentList) == 1 {
+		if m.theirs(dot.Left, "Math") && len(e.ArgumentList) == 1 {
 			return m.bound(e.ArgumentList[0]) + 1
 		}
 	case "now":
-		if names(dot.Left, "Date") {
+		if m.theirs(dot.Left, "Date") {
 			return 1 << 53
 		}
 	}
@@ -187,7 +187,6 @@ func (m *meter) boundOfCall(e *ast.CallExpression) float64 {
 func (m *meter) boundOfName(name string) float64 {
 	if m.written == nil {
 		m.written, m.bounds = script.Assigned(m.root), map[string]float64{}
-		m.own = script.Bound(m.root)
 		for _, n := range m.given {
 			delete(m.written, n)
 		}

@@ -38,5 +38,9 @@ func TestBitsAsInNode(t *testing.T) {
 			`[1661992960,1661992960,1661992960,559939583,"5","6",15,{"x":1661992960,"y":1661992961}]`},
 		{`const b=1n,l=[];for(const f of [()=>Symbol()|0,()=>"1"|b,()=>({valueOf(){throw new RangeError()}})|0,()=>Object(1n)|1])try{f()}catch(e){l.push(e.name)}return l`,
 			`["TypeError","TypeError","RangeError","TypeError"]`},
+		{`const f=Math=>[Math.imul(1e20,"a"),Math.clz32({a:1}),Math.floor(1)|0,Math.random()>>>0];return f({imul:(...a)=>a,clz32:a=>a,floor:()=>1e20,random:()=>1e20})`,
+			`[[100000000000000000000,"a"],{"a":1},1661992960,1661992960]`},
+		{`const String={fromCharCode:(...a)=>a},Date={now:()=>1e20};return [String.fromCharCode("b",1e20),Date.now()|0]`,
+			`[["b",100000000000000000000],1661992960]`},
 	})
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
+
+	"github.com/toolwarrant/toolwarrant/spec/script"
 )
 
 // A buffer of integers takes a number modulo its width, and the engine has 0
@@ -79,9 +81,24 @@ func (m *meter) integers(e ast.Expression) bool {
 			return false
 		}
 		class, ok := made.Callee.(*ast.Identifier)
-		if !ok || !slices.Contains(integerArrays, class.Name.String()) || m.own[class.Name.String()] {
+		if !ok || !slices.Contains(integerArrays, class.Name.String()) || !m.theirs(class, class.Name.String()) {
 			return false
 		}
 	}
 	return len(list) > 0
+}
+
+// theirs reports whether e is a global of the language under its name, which
+// the program gives to nothing of its own.
+func (m *meter) theirs(e ast.Expression, name string) bool {
+	if !names(e, name) {
+		return false
+	}
+	if m.own == nil {
+		m.own = script.Bound(m.root)
+		for _, n := range m.given {
+			m.own[n] = true
+		}
+	}
+	return !m.own[name]
 }
