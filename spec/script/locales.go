@@ -1,6 +1,7 @@
 package script
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,18 +47,27 @@ func FormatLocaleAdvice(name string) string {
 var compareLanguages = []string{"ar", "bg", "cs", "da", "de", "el", "en", "es", "et", "fa", "fi", "fr", "he", "hi", "hr", "hu", "id", "is", "it", "ja", "ko",
 	"lt", "lv", "nb", "nl", "nn", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "tr", "uk", "vi"}
 
+// wellFormed is what the language takes for a locale: language, script, region,
+// variants and extensions (ECMA-402 6.2.1).
+var wellFormed = regexp.MustCompile(`(?i)^([a-z]{2,3}|[a-z]{5,8})(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*` +
+	`(-[0-9a-wyz](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?$`)
+
 // CompareLocale reads a locale of localeCompare: its tag and its language, or
 // why it is not known.
 func CompareLocale(name string) (tag language.Tag, base, problem string) {
+	if !wellFormed.MatchString(name) {
+		return tag, "", "Incorrect locale information provided"
+	}
+	unknown := "the locale " + short(name) + " is not supported for comparing; known are " + strings.Join(compareLanguages, ", ")
 	tag, err := language.Parse(name)
 	if err != nil {
-		return tag, "", "Incorrect locale information provided"
+		return tag, "", unknown
 	}
 	b, _ := tag.Base()
 	own, _ := language.Compose(b)
 	usual, _ := own.Script()
 	if script, _ := tag.Script(); len(tag.Extensions()) > 0 || script != usual || !slices.Contains(compareLanguages, b.String()) {
-		return tag, "", "the locale " + short(name) + " is not supported for comparing; known are " + strings.Join(compareLanguages, ", ")
+		return tag, "", unknown
 	}
 	return tag, b.String(), ""
 }
