@@ -15,6 +15,7 @@ type checked struct {
 	isHead bool
 	sum    bool // its sum holds
 	json   bool // it is one JSON value; only looked at where the line is not too long
+	reads  bool // its members have the types of a record; only looked at where all else holds
 }
 
 // checkLine looks at one line. What it costs is nearly all of a verification, and
@@ -28,6 +29,7 @@ func checkLine(hash *hasher, l rawLine) checked {
 	c.head, c.isHead = parseHead(l.bytes)
 	if !l.tooLong {
 		c.sum, c.json = sumHolds(l.bytes), isJSON(l.bytes)
+		c.reads = c.isHead && c.sum && c.json && reads(l.bytes)
 	}
 	return c
 }
