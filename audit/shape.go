@@ -23,7 +23,13 @@ func reads(line []byte) bool {
 type shape struct {
 	kind    reflect.Kind // Invalid: this is for the decoder to say
 	members map[string]*shape
+	order   []member // as the writer has them, which is looked at first
 	element *shape
+}
+
+type member struct {
+	name string
+	*shape
 }
 
 var (
@@ -70,7 +76,8 @@ func (s *shape) take(t reflect.Type) {
 		case name == "" || strings.Contains(options, "string"):
 			s.members[f.Name] = &shape{}
 		default:
-			s.members[name] = shapeOf(f.Type)
+			m := shapeOf(f.Type)
+			s.members[name], s.order = m, append(s.order, member{name, m})
 		}
 	}
 }
@@ -100,13 +107,10 @@ func (g *glance) value(s *shape) bool {
 	case reflect.Slice:
 		return c == '[' && g.list(']', func() bool { return g.value(s.element) })
 	case reflect.Struct:
+		next := 0
 		return c == '{' && g.list('}', func() bool {
-			if len(g.rest) == 0 || g.rest[0] != '"' {
-				return false
-			}
-			name := g.text()
-			m, known := s.members[string(name)]
-			if !known || len(g.rest) == 0 || g.rest[0] != ':' {
+			m := g.name(s, &next)
+			if m == nil || len(g.rest) == 0 || g.rest[0] != ':' {
 				return false
 			}
 			g.rest = g.rest[1:]
@@ -114,6 +118,25 @@ func (g *glance) value(s *shape) bool {
 		})
 	}
 	return false
+}
+
+// name takes the name of a member, and gives what its value has to be; nil of
+// one that is not known. next is where the member after it is likely to stand.
+func (g *glance) name(s *shape, next *int) *shape {
+	if len(g.rest) == 0 || g.rest[0] != '"' {
+		return nil
+	}
+	name := g.text()
+	if *next < len(s.order) && s.order[*next].name == string(name) {
+		*next++
+		return s.order[*next-1].shape
+	}
+	for i := range s.order { // one that may be absent was
+		if s.order[i].name == string(name) {
+			*next = i + 1
+		}
+	}
+	return s.members[string(name)]
 }
 
 // list takes what is between the brackets, one by one.
