@@ -57,7 +57,7 @@ func secretCall(secret string) Call {
 	c.Tool.ToolID, c.Tool.Name = "", secret
 	c.TraceID = ptr("t-" + secret)
 	c.Reasons = append(c.Reasons, reason(secret), decision.Reason{ID: "no:" + secret, Message: "m"})
-	c.RiskSignals[0].Message, c.RiskSignals[0].ID = secret, "Saw " + secret
+	c.RiskSignals[0].Message, c.RiskSignals[0].ID = secret, "Saw "+secret
 	c.HITL.Approver = ptr("x" + secret)
 	c.Params = json.RawMessage(`{"text":"a ` + secret + ` b"}`)
 	c.Decision.Input = json.RawMessage(`{"principal":{"subject":"alice","clientId":"` + secret + `"},"call":{"args":{"text":"` + secret + `"}}}`)
