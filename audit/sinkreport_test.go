@@ -157,6 +157,22 @@ func TestReports(t *testing.T) {
 	wantOK(t, w.Path())
 }
 
+// TestLossAtTheEnd: while a queue has not emptied, what did not fit into it is
+// not told yet, and told all the same when nobody will look again.
+func TestLossAtTheEnd(t *testing.T) {
+	stuck := &fakeSink{wait: make(chan struct{})}
+	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{Name: "q", Sink: stuck}}})
+	for i := range sinkQueue + 20 {
+		must(t, w.Open(context.Background(), bareCall(fmt.Sprint("c", i)), false, nil))
+	}
+	for last, want := range []string{"", "sink.lost"} {
+		if w.reportSinks(last == 1); eventKinds(t, w) != want {
+			t.Errorf("last %d: %q, want %q", last, eventKinds(t, w), want)
+		}
+	}
+	close(stuck.wait)
+}
+
 // TestStuckSpooler: a spool whose disk hangs lets one commit wait for a moment,
 // and no other.
 func TestStuckSpooler(t *testing.T) {
