@@ -10,7 +10,7 @@ import (
 
 // oddValues are of every type that JSON has, some at the edge of one.
 var oddValues = []string{
-	`null`, `true`, `"x"`, `"a\\\"b\\"`, `0`, `-1`, `1.5`, `1e400`, `123456789012345678901234567890`,
+	`null`, `true`, `"x"`, `"\u00e9 \ud83d\ude00"`, `"é"`, `""`, `-1.5e3`, `[1,-2,3.5e1,{"a":null}]`, `"a\\\"b\\"`, `0`, `-1`, `1.5`, `1e400`, `123456789012345678901234567890`,
 	`[]`, `[1]`, `["x"]`, `[null]`, `[[1]]`, `[{}]`, `[{"id":1}]`, `{}`, `{"a":[{"b":"]}"}]}`, `{"subject":[1]}`, `{"Subject":1}`,
 }
 
@@ -54,10 +54,28 @@ func TestReads(t *testing.T) {
 			for _, odd := range oddValues {
 				bad := slices.Concat(line[:at[0]], []byte(odd), line[at[1]:])
 				want := json.Unmarshal(bad, new(Record)) == nil
-				if got := reads(bad); got != want {
+				if valid, got := readable(bad); got != want || !valid {
 					t.Errorf("reads %v, decodes %v: %s", got, want, bad)
 				}
 			}
+		}
+	}
+}
+
+// TestReadableFlips: what is no JSON is never taken for a record at a glance.
+func TestReadableFlips(t *testing.T) {
+	log := sampleLog(t)
+	line := slices.Clone(log[:bytes.IndexByte(log, '\n')])
+	for i, was := range line {
+		for c := range 256 {
+			line[i] = byte(c)
+			if valid, reads := readable(line); valid != isJSON(line) || reads != (valid && json.Unmarshal(line, new(Record)) == nil) {
+				t.Fatalf("JSON %v, a record %v: %q", valid, reads, line)
+			}
+		}
+		line[i] = was
+		if valid, _ := readable(line[:i]); valid {
+			t.Fatalf("the first %d bytes are no value", i)
 		}
 	}
 }
