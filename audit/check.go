@@ -15,6 +15,7 @@ type checked struct {
 	isHead bool
 	sum    bool // its sum holds
 	json   bool // it is one JSON value; only looked at where the line is not too long
+	reads  bool // its members have the types of a record; only looked at like json
 }
 
 // checkLine looks at one line. What it costs is nearly all of a verification, and
@@ -27,7 +28,8 @@ func checkLine(hash *hasher, l rawLine) checked {
 	c.leaf = hash.leaf(l.bytes)
 	c.head, c.isHead = parseHead(l.bytes)
 	if !l.tooLong {
-		c.sum, c.json = sumHolds(l.bytes), isJSON(l.bytes)
+		c.sum = sumHolds(l.bytes)
+		c.json, c.reads = readable(l.bytes)
 	}
 	return c
 }

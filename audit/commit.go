@@ -185,6 +185,7 @@ type batch struct {
 	lines    [][]byte   // for the sinks
 
 	synced     bool
+	told       bool // of the outage that is over
 	inFileOnly bool // in the file, but a required sink failed
 }
 
@@ -261,6 +262,7 @@ func (b *batch) collect() error {
 	// An outage is over when a required sink that was down is up again.
 	if ev := b.w.health.recovered(b.w.chain.now()); ev != nil && b.w.sinks.ready() == nil {
 		own = append(own[:len(own):len(own)], *ev)
+		b.told = true
 	}
 	for _, ev := range own {
 		body, err := encodeEvent(b.w.id, ev, nil)
@@ -319,7 +321,7 @@ func (b *batch) finish(err error) {
 			refused++
 		}
 	}
-	b.w.health.report(err, refused, b.w.chain.now())
+	b.w.health.report(err, refused, b.told, b.w.chain.now())
 	for _, r := range b.requests {
 		if !r.answered {
 			r.answer(err == nil || b.inFileOnly, err)

@@ -81,7 +81,7 @@ func (w *Writer) settle(all bool) {
 	}
 	if err := c.sync(); err != nil {
 		c.loose.failed = true
-		w.health.report(unavailable(w.path, err), 0, w.now())
+		w.health.report(unavailable(w.path, err), 0, false, w.now())
 	}
 }
 

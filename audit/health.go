@@ -17,18 +17,28 @@ type health struct {
 	err     *fault.Error // of the last commit
 	since   time.Time    // first failure of this outage
 	refused int          // records refused in it
-	reason  string       // of its first failure
+	reason  string       // of its first failure; kept until the log tells of the outage
+	over    time.Time    // when it ended, not told yet; zero while it lasts
 	probed  time.Time
 }
 
-// report takes the result of a commit.
-func (h *health) report(err error, refused int, now time.Time) {
+// report takes the result of a commit, and whether it told of the outage. A
+// sink may be back only after the lines of a commit were chosen: the next one
+// tells of it then.
+func (h *health) report(err error, refused int, told bool, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil {
-		h.err, h.refused, h.reason = nil, 0, ""
+		h.err = nil
+		switch {
+		case told:
+			h.refused, h.reason, h.over = 0, "", time.Time{}
+		case h.reason != "" && h.over.IsZero():
+			h.over = now
+		}
 		return
 	}
+	h.over = time.Time{}
 	f := fault.From(err)
 	if h.reason == "" {
 		h.since, h.reason = now, f.Reason
@@ -45,17 +55,21 @@ func (h *health) recovered(now time.Time) *Event {
 	if h.reason == "" {
 		return nil
 	}
+	if !h.over.IsZero() {
+		now = h.over
+	}
 	return &Event{Kind: "audit.outage", Detail: map[string]any{
 		"reason": h.reason, "since": h.since.UTC().Format(timeLayout),
 		"until": now.UTC().Format(timeLayout), "refusedRecords": h.refused,
 	}}
 }
 
-// probeDue reports whether a red log is to be tried again now.
+// probeDue reports whether a red log is to be tried again now, or one that was
+// red has yet to say so.
 func (h *health) probeDue(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.err == nil || now.Sub(h.probed).Abs() < probeEvery {
+	if h.err == nil && h.reason == "" || now.Sub(h.probed).Abs() < probeEvery {
 		return false
 	}
 	h.probed = now

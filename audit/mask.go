@@ -84,8 +84,9 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 	if c.HITL != nil && (c.HITL.Approver != nil || c.HITL.RuleID != nil) {
 		h := *c.HITL
 		h.Approver = k.optional(h.Approver, maxName, "/humanInTheLoop/approver")
-		if h.RuleID != nil && !isSlug(*h.RuleID) { // a rule may have made it of an argument
-			h.RuleID = k.optional(h.RuleID, maxName, "/humanInTheLoop/ruleId")
+		if h.RuleID != nil {
+			id := k.id(*h.RuleID, "/humanInTheLoop/ruleId")
+			h.RuleID = &id
 		}
 		c.HITL = &h
 	}

@@ -56,8 +56,8 @@ func secretCall(secret string) Call {
 	c.Principal.ClientID = secret
 	c.Tool.ToolID, c.Tool.Name = "", secret
 	c.TraceID = ptr("t-" + secret)
-	c.Reasons = append(c.Reasons, reason(secret))
-	c.RiskSignals[0].Message = secret
+	c.Reasons = append(c.Reasons, reason(secret), decision.Reason{ID: "no:" + secret, Message: "m"})
+	c.RiskSignals[0].Message, c.RiskSignals[0].ID = secret, "Saw "+secret
 	c.HITL.Approver = ptr("x" + secret)
 	c.Params = json.RawMessage(`{"text":"a ` + secret + ` b"}`)
 	c.Decision.Input = json.RawMessage(`{"principal":{"subject":"alice","clientId":"` + secret + `"},"call":{"args":{"text":"` + secret + `"}}}`)
@@ -88,7 +88,7 @@ func TestMasking(t *testing.T) {
 		t.Error("the caller's own values were changed")
 	}
 	got := records(t, w.Path())[0].Decision.MaskedPointers
-	want := []string{"/earlier/***", "/principal/clientId", "/tool/name", "/traceId", "/riskSignals/0/message", "/reasons/0/message",
+	want := []string{"/earlier/***", "/principal/clientId", "/tool/name", "/traceId", "/riskSignals/0/id", "/riskSignals/0/message", "/reasons/0/message", "/reasons/1/id",
 		"/humanInTheLoop/approver", "/params/text", "/error/reason", "/error/message", "/usage/egress/0/host", "/usage/egress/0/ip",
 		"/usage/fs/0/path", "/shadow/rules/1", "/shadow/differences/0/path", "/shadow/differences/0/new/text", "/shadow/differences/1/added/0",
 		"/shadow/differences/1/removed/1", "/shadow/error/message", "/decision/input/principal/clientId", "/decision/input/call/args/text"}

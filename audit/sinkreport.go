@@ -85,7 +85,7 @@ type watch struct {
 	stop, done chan struct{}
 }
 
-func (v *watch) begin(report func()) {
+func (v *watch) begin(report func(last bool)) {
 	v.stop, v.done = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(v.done)
@@ -94,10 +94,10 @@ func (v *watch) begin(report func()) {
 		for {
 			select {
 			case <-v.stop:
-				report()
+				report(true)
 				return
 			case <-tick.C:
-				report()
+				report(false)
 			}
 		}
 	}()
@@ -115,8 +115,8 @@ func (v *watch) end(ctx context.Context) {
 }
 
 // reportSinks writes one event for each loss that the chain does not tell
-// yet. What cannot be written now is tried again.
-func (w *Writer) reportSinks() {
+// yet. What cannot be written now is tried again, unless it is the last time.
+func (w *Writer) reportSinks(last bool) {
 	for _, o := range w.sinks.all() {
 		k, ok := o.Sink.(Spooler)
 		if !ok {
@@ -134,8 +134,9 @@ func (w *Writer) reportSinks() {
 		}
 	}
 	for _, b := range w.sinks.best {
-		// An event adds to a queue that is full; so it waits for its end.
-		if n := b.lost.Load() - b.told; n > 0 && len(b.queue) == 0 {
+		// An event adds to a queue that is full; so it waits for its end,
+		// as long as there is time for that.
+		if n := b.lost.Load() - b.told; n > 0 && (last || len(b.queue) == 0) {
 			if w.tell(b.Name, Event{Kind: "sink.lost", Detail: map[string]any{"reason": "queue", "lines": n}}) {
 				b.told += n
 			}

@@ -85,6 +85,46 @@ func TestRequiredSpooler(t *testing.T) {
 	wantOK(t, w.Path())
 }
 
+// TestOutageToldLater: a sink that comes back while a commit is on its way
+// ends the outage, which is on record all the same, with the time when it
+// ended; and one that fails again before has one record for both.
+func TestOutageToldLater(t *testing.T) {
+	now := newHandClock()
+	for _, again := range []bool{false, true} {
+		k := &fakeSpooler{}
+		w := mustOpen(t, t.TempDir(), Options{Now: now.now, Sinks: []SinkOption{{Name: "k", Sink: k, Required: true}}})
+		ctx := context.Background()
+		refused := 0
+		for range map[bool]int{false: 1, true: 2}[again] {
+			k.down(errors.New("gone"))
+			wantReason(t, w.Close(ctx, bareCall(fmt.Sprint("b", refused)), nil), ReasonSink)
+			refused++
+			k.set(nil, false) // takes lines, while Ready does not say so yet
+			must(t, w.Close(ctx, bareCall(fmt.Sprint("c", refused)), nil))
+			if got := eventKinds(t, w); got != "" {
+				t.Fatalf("events %q before anybody could know", got)
+			}
+		}
+		ended := now.now().UTC().Format(timeLayout)
+		k.down(nil)
+		now.pass(time.Minute)
+		must(t, w.Health(ctx))
+		if got := eventKinds(t, w); got != "audit.outage" {
+			t.Fatalf("events %q", got)
+		}
+		if text := string(readFile(t, w.Path())); !strings.Contains(text, `"until":"`+ended+`"`) || !strings.Contains(text, fmt.Sprintf(`"refusedRecords":%d,`, refused)) {
+			t.Errorf("want the end %s and %d refused: %s", ended, refused, text)
+		}
+		now.pass(time.Minute)
+		must(t, w.Health(ctx))
+		must(t, w.Close(ctx, bareCall("d"), nil))
+		if got := eventKinds(t, w); got != "audit.outage" {
+			t.Errorf("told again: %q", got)
+		}
+		wantOK(t, w.Path())
+	}
+}
+
 // TestReports: what a sink lost is on record, once, at the latest when the
 // log is shut down.
 func TestReports(t *testing.T) {
@@ -115,6 +155,22 @@ func TestReports(t *testing.T) {
 		t.Errorf("%d lines did not fit into the queue, and the log speaks of %d", lost, said)
 	}
 	wantOK(t, w.Path())
+}
+
+// TestLossAtTheEnd: while a queue has not emptied, what did not fit into it is
+// not told yet, and told all the same when nobody will look again.
+func TestLossAtTheEnd(t *testing.T) {
+	stuck := &fakeSink{wait: make(chan struct{})}
+	w := mustOpen(t, t.TempDir(), Options{Sinks: []SinkOption{{Name: "q", Sink: stuck}}})
+	for i := range sinkQueue + 20 {
+		must(t, w.Open(context.Background(), bareCall(fmt.Sprint("c", i)), false, nil))
+	}
+	for last, want := range []string{"", "sink.lost"} {
+		if w.reportSinks(last == 1); eventKinds(t, w) != want {
+			t.Errorf("last %d: %q, want %q", last, eventKinds(t, w), want)
+		}
+	}
+	close(stuck.wait)
 }
 
 // TestStuckSpooler: a spool whose disk hangs lets one commit wait for a moment,

@@ -20,7 +20,7 @@ const (
 	KindSeq            = "seq"             // lines are missing, repeated or in another order
 	KindTorn           = "torn"            // the last line is not complete
 	KindJSON           = "json"            // the line is no JSON object, or longer than 4 MiB
-	KindSchema         = "schema"          // the line does not begin like a record of this schema
+	KindSchema         = "schema"          // the line is no record of this schema
 	KindRemoved        = "removed"         // whole files of the log are gone, and no record accounts for it
 	KindCompressed     = "compressed"      // a compressed file is damaged
 	KindDuplicateClose = "duplicate-close" // the call was closed before
@@ -210,6 +210,8 @@ func (v *verifier) checked(n int, l *checked) {
 		v.find(n, seq, KindJSON, "the line is no JSON value, though its sum holds")
 	case !l.isHead || h.Schema != Schema:
 		v.find(n, seq, KindSchema, "the line is no record of "+Schema)
+	case !l.reads:
+		v.find(n, seq, KindSchema, "the line is no record of "+Schema+": a member has a value of another type, though its sum holds")
 	default:
 		v.place(n, h, want, l.bytes)
 		v.closed(n, h)

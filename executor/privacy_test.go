@@ -336,3 +336,42 @@ func TestArgumentsOfUndecidedCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestMessagesOfUndecidedCalls: where the arguments of such a call are kept
+// off the record, so is what the error says of them, names that the caller
+// chose included. What only tells of the tool's own parameters stays, and the
+// caller is told as ever.
+func TestMessagesOfUndecidedCalls(t *testing.T) {
+	for args, reason := range map[string]string{
+		`{"a":"x","the-argument":1}`:                        "unknown-argument",
+		`{"a":"x","a":"the-argument"}`:                      "duplicate-member",
+		`{"a":"x","b":{"the-argument":1,"the-argument":2}}`: "duplicate-member",
+		`{"a":"x", the-argument`:                            "syntax",
+		`{"a":{"the-argument":1}}`:                          "wrong-type",
+		`{}`:                                                "missing-argument",
+	} {
+		for _, hides := range []bool{false, true} {
+			g, dir, w := recorded(t, strings.Replace(privateTool, `"required": false`, `"required": true, "testValue": "x"`, 1))
+			g.Engine.Policy = hidingPolicy{g, hides}
+			res := g.Call(t.Context(), Call{Name: "t", Args: json.RawMessage(args)})
+			if res.Err == nil || res.Err.Code != fault.InvalidArguments || res.Err.Reason != reason {
+				t.Fatalf("%s: %v", args, res.Err)
+			}
+			log := string(everything(t, dir, w)[w.Path()])
+			if hides && strings.Contains(log, "the-argument") {
+				t.Errorf("%s: on record: %s", args, log)
+			}
+			told, err := json.Marshal(res.Err.Message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ofTheTool := reason == "wrong-type" || reason == "missing-argument"
+			if got := strings.Contains(log, `"message":`+string(told)); got != (!hides || ofTheTool) {
+				t.Errorf("%s, hides %v: the message %s is on record: %v", args, hides, told, got)
+			}
+			if res.Err.Message == "***" || !strings.Contains(log, `"reason":"`+reason+`"`) {
+				t.Errorf("%s: the caller is told %q, the record has %s", args, res.Err.Message, log)
+			}
+		}
+	}
+}

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -137,7 +136,7 @@ func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
 	iso := e.Runtime.Isolation()
 	c.Isolation = &iso
 	if r.decision == nil {
-		c.Params = e.undecided(r)
+		e.undecided(r, &c)
 	}
 	if r.tool != nil {
 		s := r.tool.Spec
@@ -179,21 +178,29 @@ func (r *run) decided(e *Engine, p *private) *audit.Decision {
 	return r.recorded
 }
 
-// undecided are the arguments of a call about which nothing was decided. They
-// are kept as they were received, unless the tool or the operator says that
+// withholds reports whether the arguments of a call about which nothing was
+// decided are kept off the record, since the tool or the operator says that
 // some of it is not for the log: which part it is would be for the decision.
-func (e *Engine) undecided(r *run) json.RawMessage {
-	hides := false
-	if p, ok := e.Policy.(interface{ HidesArguments() bool }); ok {
-		hides = p.HidesArguments()
+func (e *Engine) withholds(r *run) bool {
+	if p, ok := e.Policy.(interface{ HidesArguments() bool }); ok && p.HidesArguments() {
+		return true
 	}
-	switch {
-	case hides, r.tool != nil && keepsArgs(r.tool.Spec):
-		return nil
-	case r.args != nil:
-		return r.args
+	return r.tool != nil && keepsArgs(r.tool.Spec)
+}
+
+// undecided puts the arguments of such a call into its record as they were
+// received, or leaves them out, and with them what the error says of them.
+func (e *Engine) undecided(r *run, c *audit.Call) {
+	if !e.withholds(r) {
+		c.Params = r.in.Args
+		if r.args != nil {
+			c.Params = r.args
+		}
+		return
 	}
-	return r.in.Args
+	if c.Error != nil && c.Error.Code == fault.InvalidArguments && (c.Error.Reason == nil || !spec.NamesParamsOnly(*c.Error.Reason)) {
+		c.Error.Message = "***"
+	}
 }
 
 // keepsArgs reports whether a tool says that some argument is not for the log.

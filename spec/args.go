@@ -82,11 +82,11 @@ func (s *Spec) coerceAll(root *node, raw []byte) (json.RawMessage, *fault.Error)
 		p := &s.Params[i]
 		v, why := coerce(p.Type, root.get(p.Name), raw)
 		if why != "" {
-			return nil, argFault("wrong-type", join("", p.Name), "argument %s must be %s: %s", quote(p.Name), article(p.Type), why)
+			return nil, argFault(reasonType, join("", p.Name), "argument %s must be %s: %s", quote(p.Name), article(p.Type), why)
 		}
 		if v == nil {
 			if p.Required {
-				return nil, argFault("missing-argument", join("", p.Name), "argument %s is required", quote(p.Name))
+				return nil, argFault(reasonMissing, join("", p.Name), "argument %s is required", quote(p.Name))
 			}
 			continue
 		}
@@ -227,6 +227,17 @@ func (s *Spec) TestArgs() (json.RawMessage, *fault.Error) {
 func (s *Spec) testFault(reason string, i int, format string, args ...any) *fault.Error {
 	return s.At(fault.New(fault.SpecInvariant, reason, format, args...), index("/params", i)+"/testValue")
 }
+
+// Reasons of faults about arguments whose messages tell of the parameters that
+// the tool declares, and of nothing that the caller chose.
+const (
+	reasonType    = "wrong-type"
+	reasonMissing = "missing-argument"
+)
+
+// NamesParamsOnly reports whether the message of a fault of Args with this
+// reason repeats nothing of the arguments, not even a name.
+func NamesParamsOnly(reason string) bool { return reason == reasonType || reason == reasonMissing }
 
 func argFault(reason, pointer, format string, args ...any) *fault.Error {
 	return fault.New(fault.InvalidArguments, reason, format, args...).At("", pointer, 0, 0)
