@@ -63,12 +63,22 @@ func TestReads(t *testing.T) {
 }
 
 // TestReadableFlips: what is no JSON is never taken for a record at a glance.
+// Each byte becomes each of those that mean something, and some become any.
 func TestReadableFlips(t *testing.T) {
 	log := sampleLog(t)
 	line := slices.Clone(log[:bytes.IndexByte(log, '\n')])
+	telling := []byte("\"\\{}[]:,-+.019eEtrufalsn \t\n\x00\x1f\x7f\x80\xc3\xff")
+	every := make([]byte, 256)
+	for c := range every {
+		every[c] = byte(c)
+	}
 	for i, was := range line {
-		for c := range 256 {
-			line[i] = byte(c)
+		flips := telling
+		if i%64 == 0 {
+			flips = every
+		}
+		for _, c := range flips {
+			line[i] = c
 			if valid, reads := readable(line); valid != isJSON(line) || reads != (valid && json.Unmarshal(line, new(Record)) == nil) {
 				t.Fatalf("JSON %v, a record %v: %q", valid, reads, line)
 			}
