@@ -17,7 +17,7 @@ import (
 // Options size a Runtime. Zero fields take the default.
 type Options struct {
 	Workers    int            // at the same time, default 8 for each core
-	Idle       int            // that are kept when nothing is to do, default one for each core and a spare one
+	Idle       int            // that are kept when nothing is to do for seconds, default one for each core and a spare one
 	Calls      int            // after which a worker is replaced, default 500
 	MaxTimeout time.Duration  // ceiling of every call, default 5 min
 	Patience   time.Duration  // how long a call waits for a free worker, default 10 s
@@ -56,19 +56,22 @@ type Runtime struct {
 	iso     worker.Isolation
 	failed  error // why there is none
 
-	mu       sync.Mutex
-	closed   bool
-	idle     []*proc // the last one was used last
-	live     int     // idle, busy and starting
-	starting int
-	waiting  []chan *proc
-	busy     map[*proc]struct{}
-	all      sync.WaitGroup // processes that live
+	mu        sync.Mutex
+	linger    time.Duration // see the constant
+	closed    bool
+	idle      []*proc     // the last one was used last
+	trimming  *time.Timer // nil where no more are idle than are kept
+	leastIdle int         // how many were idle all the time since trimming was set
+	live      int         // idle, busy and starting
+	starting  int
+	waiting   []chan *proc
+	busy      map[*proc]struct{}
+	all       sync.WaitGroup // processes that live
 }
 
 // New starts the first worker and returns at once; Ready waits for it.
 func New(opts Options) *Runtime {
-	r := &Runtime{opts: opts.withDefaults(), ready: make(chan struct{}), busy: map[*proc]struct{}{}, spaces: confine.Spaces()}
+	r := &Runtime{opts: opts.withDefaults(), linger: linger, ready: make(chan struct{}), busy: map[*proc]struct{}{}, spaces: confine.Spaces()}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.starter = newStarter(r.ctx.Done())
 	r.live, r.starting = 1, 1
@@ -153,6 +156,7 @@ func (r *Runtime) take(ctx context.Context) (*proc, error) {
 	if n := len(r.idle); n > 0 {
 		p := r.idle[n-1]
 		r.idle = r.idle[:n-1]
+		r.leastIdle = min(r.leastIdle, n-1)
 		r.busy[p] = struct{}{}
 		p.spare = 2*len(r.busy) <= runtime.GOMAXPROCS(0)
 		r.fill()
@@ -216,11 +220,10 @@ func (r *Runtime) give(p *proc, again bool) {
 			r.mu.Unlock()
 			return
 		}
-		if len(r.idle) < r.opts.Idle {
-			r.idle = append(r.idle, p)
-			r.mu.Unlock()
-			return
-		}
+		r.idle = append(r.idle, p)
+		r.trimLater()
+		r.mu.Unlock()
+		return
 	}
 	r.live--
 	r.fill()
@@ -303,6 +306,7 @@ func (r *Runtime) started(p *proc, err error) {
 		return
 	}
 	r.idle = append(r.idle, p)
+	r.trimLater()
 }
 
 func sameIsolation(a, b worker.Isolation) bool {
@@ -321,6 +325,9 @@ func (r *Runtime) Close() error {
 		return nil
 	}
 	r.closed = true
+	if r.trimming != nil {
+		r.trimming.Stop()
+	}
 	idle := r.idle
 	r.idle = nil
 	r.live -= len(idle)
