@@ -50,7 +50,10 @@ func TestReads(t *testing.T) {
 		if g := (glance{rest: line}); !g.value(recordShape) || len(g.rest) > 0 {
 			t.Errorf("a line of the writer is not known at a glance, up to %.80s", g.rest)
 		}
-		for _, at := range values(t, line) {
+		for i, at := range values(t, line) {
+			if testing.Short() && i%4 != 0 {
+				continue
+			}
 			for _, odd := range oddValues {
 				bad := slices.Concat(line[:at[0]], []byte(odd), line[at[1]:])
 				want := json.Unmarshal(bad, new(Record)) == nil
@@ -73,6 +76,9 @@ func TestReadableFlips(t *testing.T) {
 		every[c] = byte(c)
 	}
 	for i, was := range line {
+		if testing.Short() && i%16 != 5 && i > 64 {
+			continue
+		}
 		flips := telling
 		if i%64 == 0 {
 			flips = every
