@@ -28,7 +28,7 @@ func (d *door) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallTool
 // toCall reads the decoded request. What it leaves out has no influence.
 func (d *door) toCall(req *mcp.CallToolRequest) CallRequest {
 	c := CallRequest{
-		Principal: localPrincipal(req.ClientInfo()),
+		Principal: d.principal(req.Extra, req.ClientInfo()),
 		Tool:      req.Params.Name,
 		Args:      req.Params.Arguments,
 		Origin:    d.origin,

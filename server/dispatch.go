@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
 const (
@@ -17,10 +20,19 @@ const (
 // serveMCP reads and checks the message, then chooses the handler of the
 // protocol version that the request names.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+	var who *decision.Principal
+	if s.opt.Auth != nil {
+		p, err := s.opt.Auth.Authenticate(r)
+		if err != nil {
+			auth.Write(w, err)
+			return
+		}
+		who = &p
+	}
 	modern := r.Header.Get(headerVersion) >= modernVersion
 	if r.Method != http.MethodPost {
 		// Only sessions have a stream to listen on and an end to ask for.
-		s.serve(modern, w, r, nil)
+		s.serve(modern, w, r, who, nil)
 		return
 	}
 	body, ok := s.readBody(w, r)
@@ -50,19 +62,19 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
 	if f.method != methodList {
-		s.serve(modern, w, r, nil)
+		s.serve(modern, w, r, who, nil)
 		return
 	}
 	out := &outlet{ResponseWriter: w}
-	s.serve(modern, out, r, out)
+	s.serve(modern, out, r, who, out)
 }
 
 // serve hands a request to the handler of its era. While it is served the
 // middleware can find it, see requestHeader; out is where its answer leaves.
-func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, out *outlet) {
+func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who *decision.Principal, out *outlet) {
 	id := strconv.FormatUint(s.counter.Add(1), 10)
 	r.Header.Set(requestHeader, id)
-	s.requests.Store(id, served{r, out})
+	s.requests.Store(id, served{r, who, out})
 	defer s.requests.Delete(id)
 	if modern {
 		s.stateless.ServeHTTP(w, r)

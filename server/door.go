@@ -40,6 +40,9 @@ type door struct {
 	// request any more; gone, the one after which no answer of the client to
 	// a question can arrive.
 	drop, gone func(*mcp.RequestExtra) context.Context
+	// who gives the authenticated principal of a request; false where nobody
+	// was asked.
+	who func(*mcp.RequestExtra) (decision.Principal, bool)
 	// expect has the list of a stand written where the answer to a request
 	// leaves; false when it cannot be, and the answer has to carry it.
 	expect func(*mcp.RequestExtra, stand) bool
@@ -139,7 +142,7 @@ func (d *door) list(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result,
 	if !ok {
 		return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: "unknown cursor: use the nextCursor of the page before, or none to begin anew"}
 	}
-	tools, err := d.caller.Tools(ctx, localPrincipal(req.ClientInfo()))
+	tools, err := d.caller.Tools(ctx, d.principal(req.Extra, req.ClientInfo()))
 	if err != nil {
 		f := fault.From(err)
 		d.log.Error().Err(err).Msg("tools/list failed")

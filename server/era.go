@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolwarrant/toolwarrant/decision"
 )
 
 // Method and _meta names of the protocol.
@@ -83,7 +85,8 @@ const requestHeader = "Toolwarrant-Request"
 // served is a request while it is served.
 type served struct {
 	*http.Request
-	out *outlet // nil where no list can be its answer
+	principal *decision.Principal // nil where nobody is asked
+	out       *outlet             // nil where no list can be its answer
 }
 
 func (s *Server) served(extra *mcp.RequestExtra) (served, bool) {

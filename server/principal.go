@@ -12,6 +12,25 @@ import (
 // maxClientName bounds the name that a client gives itself, in characters.
 const maxClientName = 64
 
+// principal is the caller of a request: who was authenticated, else whoever
+// runs programs on this host.
+func (d *door) principal(extra *mcp.RequestExtra, info *mcp.Implementation) decision.Principal {
+	if p, ok := d.who(extra); ok {
+		return p
+	}
+	return localPrincipal(info)
+}
+
+func noPrincipal(*mcp.RequestExtra) (decision.Principal, bool) { return decision.Principal{}, false }
+
+// httpPrincipal is door.who for requests over HTTP.
+func (s *Server) httpPrincipal(extra *mcp.RequestExtra) (decision.Principal, bool) {
+	if r, ok := s.served(extra); ok && r.principal != nil {
+		return *r.principal, true
+	}
+	return decision.Principal{}, false
+}
+
 // localPrincipal is the caller when there is no authentication: whoever runs
 // programs on this host. The client's own name is kept for the record and
 // marked as what it is.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/server/auth"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -26,7 +27,10 @@ var (
 
 // Options configure a Server. Zero values mean the defaults named here.
 type Options struct {
-	Caller  Caller // required
+	Caller Caller // required
+	// Auth says who sends a request over HTTP; nil = nobody is asked, and every
+	// caller is whoever runs programs on this host.
+	Auth    auth.Authenticator
 	Name    string // of this server, as clients see it; "toolwarrant"
 	Version string // "dev"
 	// AllowedHosts are names beyond loopback that a request may be for, such
@@ -106,7 +110,7 @@ func New(opt Options) *Server {
 	s.stop, s.stopNow = context.WithCancel(context.Background())
 
 	d := s.door(decision.OriginMCPHTTP)
-	d.drop, d.gone, d.expect = s.httpContext, s.httpContext, s.httpExpect
+	d.drop, d.gone, d.expect, d.who = s.httpContext, s.httpContext, s.httpExpect, s.httpPrincipal
 	s.legacy = d.server(opt.Name, opt.Version)
 	modern := d.server(opt.Name, opt.Version)
 	common := mcp.StreamableHTTPOptions{
@@ -135,7 +139,7 @@ func New(opt Options) *Server {
 
 func (s *Server) door(origin decision.Origin) *door {
 	return &door{
-		caller: s.opt.Caller, origin: origin, log: s.opt.Logger, stop: s.stop, page: int(s.opt.PageBytes),
+		caller: s.opt.Caller, origin: origin, who: noPrincipal, log: s.opt.Logger, stop: s.stop, page: int(s.opt.PageBytes),
 		deadline: func(tool string) time.Duration {
 			if s.opt.HandlerDeadline != nil {
 				if d := s.opt.HandlerDeadline(tool); d > 0 {
