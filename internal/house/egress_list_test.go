@@ -103,6 +103,7 @@ var waysOut = map[string]struct {
 	"executor run.decided .Msg":                       {1, masked},
 	"executor/broker Broker.Do .Msg":                  {1, fixed},
 	"server Server.closeSessions .Msg":                {1, fixed},
+	"server Server.serveMCP .Write":                   {1, fixed},
 	"server Server.serveHealth .Encode":               {1, ours},
 	"server Server.serveHealth .Msg":                  {1, ours},
 	"server Server.serveRoot .Write":                  {1, fixed},
