@@ -23,7 +23,7 @@ const FileName = "index.sqlite"
 
 // format is raised when an index of before cannot be read any more; it is
 // built anew then.
-const format = 1
+const format = 2
 
 // metaPart is the number of what says how far the index goes.
 const metaPart = -1

@@ -31,6 +31,9 @@ type indexed struct {
 		Code   string  `json:"code"`
 		Reason *string `json:"reason"`
 	} `json:"error"`
+	HumanInTheLoop *struct {
+		RuleID *string `json:"ruleId"`
+	} `json:"humanInTheLoop"`
 	Usage *struct {
 		Egress []struct {
 			Host string `json:"host"`
@@ -104,6 +107,9 @@ func (r *indexed) terms(put func(Kind, string)) {
 		for _, x := range list {
 			some(Rule, x.ID)
 		}
+	}
+	if h := r.HumanInTheLoop; h != nil {
+		some(Rule, text(h.RuleID))
 	}
 	if r.Usage != nil {
 		for _, e := range r.Usage.Egress {

@@ -25,7 +25,7 @@ type Filter struct {
 	Outcomes     []string  // OK, DENIED, ERROR
 	Codes        []string  // of the error, or CODE/reason
 	Levels       []string  // L0 to L5
-	Rules        []string  // ids of risk signals and of reasons
+	Rules        []string  // ids of risk signals, of reasons, and of what asked a human or did not
 	Hosts        []string  // that the code talked to, or tried to; a pattern of path.Match
 	Paths        []string  // that the code touched; a pattern of path.Match, or a folder that ends in /
 	Params       []Param   // values of arguments; of several names all have to fit
@@ -222,6 +222,9 @@ func (f Filter) fits(r *audit.Record) bool {
 	}
 	for _, x := range r.Reasons {
 		rules = append(rules, x.ID)
+	}
+	if h := r.HITL; h != nil {
+		rules = append(rules, text(h.RuleID))
 	}
 	return has(f.CallIDs, r.CallID, text(r.RelatedCallID)) && has(f.Tools, tool...) && has(f.Principals, principal...) &&
 		has(f.Outcomes, outcome(r)) && has(f.Codes, codes...) && has(f.Levels, text(r.RiskLevel)) && has(f.Rules, rules...) &&

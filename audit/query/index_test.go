@@ -71,7 +71,7 @@ func anyFilter(r *rand.Rand, times []string) Filter {
 	some(&f.Outcomes, "OK", "DENIED", "ERROR")
 	some(&f.Codes, "TIMEOUT", "TIMEOUT/deadline", "TIMEOUT/", "DENIED")
 	some(&f.Levels, "L0", "L3", "L4", "L5")
-	some(&f.Rules, "file-read", "file-write", "none")
+	some(&f.Rules, "file-read", "file-write", "hitl-floor", "none")
 	some(&f.Hosts, "a.example", "*.other", "*", "none")
 	some(&f.Paths, "reports/", "reports/1?.md", "reports/7.md", "*", "x/")
 	at := func() time.Time {

@@ -36,6 +36,9 @@ func call(i int) audit.Call {
 	if i%3 == 2 {
 		c.Error = &audit.Error{Code: fault.Timeout, Reason: ptr("deadline"), Message: "m"}
 	}
+	if i%4 == 3 {
+		c.HITL = &audit.HITL{Mode: "REQUIRED", Outcome: audit.HITLAccepted, RuleID: ptr("hitl-floor")}
+	}
 	if i%5 == 4 {
 		c.RelatedCallID = ptr(fmt.Sprint("call-", i-1))
 	}
@@ -71,24 +74,25 @@ func TestFilter(t *testing.T) {
 		f    Filter
 		want func(i int) bool
 	}{
-		"all":          {Filter{}, func(int) bool { return true }},
-		"tool":         {Filter{Tools: []string{"write"}}, func(i int) bool { return i%2 == 1 }},
-		"toolId":       {Filter{Tools: []string{"id-0"}}, func(i int) bool { return i%2 == 0 }},
-		"principal":    {Filter{Principals: []string{"ann", "ünal"}}, func(i int) bool { return i%3 != 1 }},
-		"a quote":      {Filter{Principals: []string{`bo"b`}}, func(i int) bool { return i%3 == 1 }},
-		"client":       {Filter{Principals: []string{"client"}}, func(int) bool { return true }},
-		"outcome":      {Filter{Outcomes: []string{"DENIED", "ERROR"}}, func(i int) bool { return i%3 != 0 }},
-		"level, tool":  {Filter{Levels: []string{"L4", "L3"}, Tools: []string{"read"}}, func(i int) bool { return i%4 == 2 }},
-		"code":         {Filter{Codes: []string{"TIMEOUT"}}, func(i int) bool { return i%3 == 2 }},
-		"code, reason": {Filter{Codes: []string{"TIMEOUT/deadline"}}, func(i int) bool { return i%3 == 2 }},
-		"no reason":    {Filter{Codes: []string{"TIMEOUT/other"}}, func(int) bool { return false }},
-		"rule":         {Filter{Rules: []string{"file-write"}}, func(i int) bool { return i%2 == 1 }},
-		"host":         {Filter{Hosts: []string{"*.example"}}, func(i int) bool { return i%2 == 0 }},
-		"folder":       {Filter{Paths: []string{"reports/"}}, func(int) bool { return true }},
-		"path":         {Filter{Paths: []string{"reports/1?.md"}}, func(i int) bool { return i >= 10 && i < 20 }},
-		"call":         {Filter{CallIDs: []string{"call-8"}}, func(i int) bool { return i == 8 || i == 9 }},
-		"later":        {Filter{Since: time.Now().Add(time.Hour)}, func(int) bool { return false }},
-		"earlier":      {Filter{Until: time.Now().Add(-time.Hour)}, func(int) bool { return false }},
+		"all":           {Filter{}, func(int) bool { return true }},
+		"tool":          {Filter{Tools: []string{"write"}}, func(i int) bool { return i%2 == 1 }},
+		"toolId":        {Filter{Tools: []string{"id-0"}}, func(i int) bool { return i%2 == 0 }},
+		"principal":     {Filter{Principals: []string{"ann", "ünal"}}, func(i int) bool { return i%3 != 1 }},
+		"a quote":       {Filter{Principals: []string{`bo"b`}}, func(i int) bool { return i%3 == 1 }},
+		"client":        {Filter{Principals: []string{"client"}}, func(int) bool { return true }},
+		"outcome":       {Filter{Outcomes: []string{"DENIED", "ERROR"}}, func(i int) bool { return i%3 != 0 }},
+		"level, tool":   {Filter{Levels: []string{"L4", "L3"}, Tools: []string{"read"}}, func(i int) bool { return i%4 == 2 }},
+		"code":          {Filter{Codes: []string{"TIMEOUT"}}, func(i int) bool { return i%3 == 2 }},
+		"code, reason":  {Filter{Codes: []string{"TIMEOUT/deadline"}}, func(i int) bool { return i%3 == 2 }},
+		"no reason":     {Filter{Codes: []string{"TIMEOUT/other"}}, func(int) bool { return false }},
+		"rule":          {Filter{Rules: []string{"file-write"}}, func(i int) bool { return i%2 == 1 }},
+		"who was asked": {Filter{Rules: []string{"hitl-floor"}}, func(i int) bool { return i%4 == 3 }},
+		"host":          {Filter{Hosts: []string{"*.example"}}, func(i int) bool { return i%2 == 0 }},
+		"folder":        {Filter{Paths: []string{"reports/"}}, func(int) bool { return true }},
+		"path":          {Filter{Paths: []string{"reports/1?.md"}}, func(i int) bool { return i >= 10 && i < 20 }},
+		"call":          {Filter{CallIDs: []string{"call-8"}}, func(i int) bool { return i == 8 || i == 9 }},
+		"later":         {Filter{Since: time.Now().Add(time.Hour)}, func(int) bool { return false }},
+		"earlier":       {Filter{Until: time.Now().Add(-time.Hour)}, func(int) bool { return false }},
 	} {
 		var got, want []string
 		err := Select(t.Context(), []string{file}, tt.f, func(r audit.Record, _ audit.Line) error {
@@ -129,7 +133,7 @@ func TestStats(t *testing.T) {
 	}
 	got := s.Done()
 	want := `{"calls":12,"first":"2026-11-28T10:00:00.000000Z","last":"2026-11-28T10:00:11.000000Z","outcomes":{"DENIED":4,"ERROR":4,"OK":4},` +
-		`"levels":{"L0":3,"L3":3,"L4":3,"L5":3},"approvals":{},"codes":{"TIMEOUT":4},"tools":[` +
+		`"levels":{"L0":3,"L3":3,"L4":3,"L5":3},"approvals":{"ACCEPTED":3},"codes":{"TIMEOUT":4},"tools":[` +
 		`{"name":"read","calls":6,"denied":2,"failed":2,"meanMs":5,"longestMs":10},{"name":"write","calls":6,"denied":2,"failed":2,"meanMs":6,"longestMs":11}]}`
 	if b, err := json.Marshal(got); err != nil || string(b) != want {
 		t.Errorf("got %s, %v\nwant %s", b, err, want)

@@ -50,7 +50,7 @@ func (f *filterFlags) add(c *cobra.Command) {
 	p.StringSliceVar(&f.Outcomes, "outcome", nil, "OK, DENIED or ERROR")
 	p.StringSliceVar(&f.Codes, "code", nil, "with this error, as CODE or CODE/reason")
 	p.StringSliceVar(&f.Levels, "level", nil, "of this risk level")
-	p.StringSliceVar(&f.Rules, "rule", nil, "that this rule had a part in, by the id of its signal or reason")
+	p.StringSliceVar(&f.Rules, "rule", nil, "that this rule had a part in, by the id of its signal, its reason or its choice to ask a human")
 	p.StringSliceVar(&f.Hosts, "host", nil, "that talked to this host, or tried to; * stands for any part")
 	p.StringSliceVar(&f.Paths, "path", nil, "that touched this file; a folder ends in /")
 	p.StringArrayVar(&f.params, "param", nil, "with this argument, as `NAME=VALUE` or /name/member=VALUE; also where it is recorded as a digest")

@@ -17,6 +17,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit/export"
 	"github.com/toolwarrant/toolwarrant/audit/query"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 func (a *app) auditQueryCmd() *cobra.Command {
@@ -41,6 +42,9 @@ error says so.`,
   toolwarrant audit query --param ssn=123-45-6789 --param /address/zip=10115
   toolwarrant audit query audit.ndjson --level L4,L5 --format json`,
 		RunE: func(c *cobra.Command, named []string) error {
+			if limit < 0 {
+				return fault.New(fault.Usage, "flag", "--limit %d is no number of calls; 0 shows all", limit)
+			}
 			f, files, err := a.asked(&flags, named)
 			if err != nil {
 				return err
