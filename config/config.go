@@ -37,6 +37,8 @@ type Config struct {
 	Runtime Runtime `json:"runtime"`
 	Server  Server  `json:"server"`
 	Log     Log     `json:"log"`
+	Auth    Auth    `json:"auth"`
+	TLS     TLS     `json:"tls"`
 }
 
 // Catalog says which tools exist and which of them are served.
@@ -144,4 +146,40 @@ type Server struct {
 type Log struct {
 	Level  string `json:"level"`  // debug, info, warn, error
 	Format string `json:"format"` // text, json
+}
+
+// Auth says who may call over HTTP; without any of it, whoever runs programs
+// on this host.
+type Auth struct {
+	APIKeys     bool   `json:"api-keys"`
+	Resource    string `json:"resource"` // URI of this server, "" = none
+	OpenMetrics bool   `json:"open-metrics"`
+	OIDC        OIDC   `json:"oidc"`
+	MTLS        MTLS   `json:"mtls"` // on where TLS.ClientCAFile is set
+}
+
+// OIDC says which access tokens hold.
+type OIDC struct {
+	Issuer           string   `json:"issuer"`   // "" = none are taken
+	Audience         string   `json:"audience"` // "" = Auth.Resource
+	Algorithms       []string `json:"algorithms"`
+	Scopes           []string `json:"scopes"`       // that each has to have
+	GroupsClaim      string   `json:"groups-claim"` // name, or RFC 6901 pointer
+	TypedTokens      bool     `json:"typed-tokens"`
+	ClockSkewSeconds int64    `json:"clock-skew-seconds"`
+	CAFile           string   `json:"ca-file"` // "" = those of the system
+}
+
+// MTLS says what a client certificate tells of its caller.
+type MTLS struct {
+	Subject string `json:"subject"` // cn, san-dns, san-uri, san-email
+	Groups  string `json:"groups"`  // none, ou, o
+}
+
+// TLS says how the MCP endpoint over HTTP is encrypted. Files are PEM.
+type TLS struct {
+	CertFile           string `json:"cert-file"` // "" = not
+	KeyFile            string `json:"key-file"`
+	ClientCAFile       string `json:"client-ca-file"` // "" = no client certificates
+	TerminatedUpstream bool   `json:"terminated-upstream"`
 }

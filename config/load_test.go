@@ -27,6 +27,10 @@ func defaultConfig() *Config {
 		Server: Server{AllowedHosts: none, AllowedOrigins: none, MaxBodyBytes: 4 << 20,
 			SessionTimeoutSeconds: 1800, DrainSeconds: 30},
 		Log: Log{Level: "info", Format: "text"},
+		Auth: Auth{
+			OIDC: OIDC{Algorithms: []string{"RS256", "PS256", "ES256", "EdDSA"}, Scopes: []string{}, GroupsClaim: "groups", ClockSkewSeconds: 60},
+			MTLS: MTLS{Subject: "cn", Groups: "none"},
+		},
 	}
 }
 

@@ -148,8 +148,10 @@ func (f *File) derive(m master, p Purpose) (Key, error) {
 
 // Rotate adds a new current key, keeps the one before as the previous, drops
 // any older one, and gives the id of the new key. What was made with a
-// dropped key can no longer be checked.
-func (f *File) Rotate() (id string, err error) {
+// dropped key can no longer be checked. before, where it is not nil, is called
+// with the id of the new key and of the one before when all is well and
+// nothing is written yet; its error ends it.
+func (f *File) Rotate(before func(id, previous string) error) (id string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	err = f.locked(func() error {
@@ -170,6 +172,11 @@ func (f *File) Rotate() (id string, err error) {
 		}
 		next.Keys = append(next.Keys, e)
 		id = e.ID
+		if before != nil {
+			if err := before(id, old); err != nil {
+				return err
+			}
+		}
 		return f.save(next)
 	})
 	if err != nil {
@@ -201,12 +208,19 @@ func (f *File) save(doc document) error {
 }
 
 // locked runs change while no other process changes the file.
-func (f *File) locked(change func() error) error {
-	l := flock.New(filepath.Join(filepath.Dir(f.path), lockName), flock.SetPermissions(0o600))
+func (f *File) locked(change func() error) error { return Locked(filepath.Dir(f.path), change) }
+
+// Locked runs change while no other process changes what is in dir, the key
+// folder of a home.
+func Locked(dir string, change func() error) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return unusable(dir, err, "cannot make the key folder %s; give its parent to this user", dir)
+	}
+	l := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	if _, err := l.TryLockContext(ctx, 5*time.Millisecond); err != nil {
-		return unusable(f.path, err, "another process holds the lock of the keyring %s for too long; find the process and end it", f.path)
+		return unusable(dir, err, "another process holds the lock of the key folder %s for too long; find the process and end it", dir)
 	}
 	defer func() { _ = l.Unlock() }()
 	return change()
@@ -217,8 +231,7 @@ func (f *File) locked(change func() error) error {
 func (f *File) load() (ring, error) {
 	if f.seen != nil {
 		st, err := os.Stat(f.path)
-		if err == nil && os.SameFile(st, f.seen) && st.ModTime().Equal(f.seen.ModTime()) &&
-			st.Size() == f.seen.Size() && st.Mode() == f.seen.Mode() {
+		if err == nil && SameFile(st, f.seen) {
 			return f.ring, nil
 		}
 	}
@@ -230,31 +243,47 @@ func (f *File) load() (ring, error) {
 	return r, nil
 }
 
+// SameFile reports whether two looks at a path saw the same file with the same
+// content, as far as the file system tells.
+func SameFile(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && a.Mode() == b.Mode()
+}
+
 // read reads and checks the file.
 func (f *File) read() (document, ring, os.FileInfo, error) {
-	fail := func(err error) (document, ring, os.FileInfo, error) { return document{}, ring{}, nil, err }
-	file, err := os.Open(f.path)
+	b, st, err := ReadPrivate(f.path, maxFile)
 	if err != nil {
-		return fail(err)
+		return document{}, ring{}, nil, err
+	}
+	doc, r, err := parse(f.path, b)
+	return doc, r, st, err
+}
+
+// ReadPrivate reads a file of the key folder of a home, of at most limit bytes.
+// One that others could read or replace is refused with an INTERNAL error,
+// reason "keyring".
+func ReadPrivate(path string, limit int64) ([]byte, os.FileInfo, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
 	}
 	defer file.Close()
 	st, err := file.Stat()
 	if err != nil {
-		return fail(err)
+		return nil, nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return fail(errors.New("not a regular file"))
+		return nil, nil, errors.New("not a regular file")
 	}
-	if err := private(f.path, st); err != nil {
-		return fail(err)
+	if err := private(path, st); err != nil {
+		return nil, nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	b, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err != nil {
-		return fail(err)
+		return nil, nil, err
 	}
-	if len(b) > maxFile {
-		return fail(errors.New("too long"))
+	if int64(len(b)) > limit {
+		return nil, nil, errors.New("too long")
 	}
-	doc, r, err := parse(f.path, b)
-	return doc, r, st, err
+	return b, st, nil
 }

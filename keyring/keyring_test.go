@@ -118,7 +118,7 @@ func TestRotate(t *testing.T) {
 	must(t, err)
 	first, err := other.Current(RequestState)
 	must(t, err)
-	id, err := f.Rotate()
+	id, err := f.Rotate(nil)
 	must(t, err)
 	for _, r := range []*File{f, other} {
 		k, err := r.Current(RequestState)
@@ -132,7 +132,7 @@ func TestRotate(t *testing.T) {
 			t.Error("the previous key is lost")
 		}
 	}
-	_, err = other.Rotate()
+	_, err = other.Rotate(nil)
 	must(t, err)
 	if _, ok, err := f.Lookup(RequestState, first.ID); ok || err != nil {
 		t.Errorf("a dropped key is still there: %v", err)
@@ -257,7 +257,7 @@ func TestGone(t *testing.T) {
 	must(t, os.Remove(filepath.Join(dir, FileName)))
 	_, err = f.Current(ParamsDigest)
 	wantUnusable(t, err, "cannot read")
-	_, err = f.Rotate()
+	_, err = f.Rotate(nil)
 	wantUnusable(t, err, "keyring")
 	must(t, os.Mkdir(filepath.Join(dir, FileName), 0o700))
 	_, err = Open(dir)
@@ -301,7 +301,7 @@ func TestConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for range 20 {
 				if i == 0 {
-					if _, err := f.Rotate(); err != nil {
+					if _, err := f.Rotate(nil); err != nil {
 						t.Error(err)
 					}
 				}

@@ -71,7 +71,7 @@ func private(path string, st os.FileInfo) error {
 		return nil
 	}
 	if st.Mode().Perm()&0o077 != 0 {
-		return unusable(path, nil, "the keyring %s has mode %04o, so others can read it; run: chmod 600 %s", path, st.Mode().Perm(), path)
+		return unusable(path, nil, "%s has mode %04o, so others can read it; run: chmod 600 %s", path, st.Mode().Perm(), path)
 	}
 	dir := filepath.Dir(path)
 	d, err := os.Stat(dir)
@@ -79,7 +79,7 @@ func private(path string, st os.FileInfo) error {
 		return err
 	}
 	if d.Mode().Perm()&0o022 != 0 {
-		return unusable(path, nil, "the key folder %s has mode %04o, so others can replace the keyring; run: chmod 700 %s", dir, d.Mode().Perm(), dir)
+		return unusable(path, nil, "the key folder %s has mode %04o, so others can replace what is in it; run: chmod 700 %s", dir, d.Mode().Perm(), dir)
 	}
 	return nil
 }
