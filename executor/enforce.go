@@ -43,6 +43,9 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 		return err
 	}
 	defer gate.Close()
+	if r.in.Running != nil {
+		r.in.Running()
+	}
 	reply, err := e.Runtime.Run(ctx, r.workerCall(e.Runtime), gate)
 	r.reply = &reply
 	r.usage = usage(reply.Usage, gate.Ledger())

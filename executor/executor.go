@@ -121,6 +121,10 @@ type Call struct {
 	State  string
 	Answer approval.Action
 
+	// Running is called just before the code runs; nil when nobody wants to
+	// know. It must not wait.
+	Running func()
+
 	// Fixtures answer fetches in place of the network; for a Local Pass only.
 	Fixtures broker.Fetcher
 }

@@ -20,9 +20,19 @@ import (
 const metaCallID = "dev.toolwarrant/callId"
 
 // call serves one tools/call, of any protocol version, over any transport.
-func (d *door) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
+func (d *door) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	c := d.toCall(req)
-	return toResult(d.safeCall(ctx, c), c)
+	p := d.progressOf(ctx, req)
+	c.Running = p.running()
+	if c.Asker != nil && p != nil {
+		c.Asker = asking{c.Asker, p}
+	}
+	r := d.safeCall(withWire(ctx, req), c)
+	p.stop()
+	if r.Wire != nil {
+		return r.Wire.Result, r.Wire.Err
+	}
+	return toResult(r, c), nil
 }
 
 // toCall reads the decoded request. What it leaves out has no influence.

@@ -33,6 +33,9 @@ type CallRequest struct {
 	State string
 	// Answer is the answer that came together with State; "" when none did.
 	Answer approval.Action
+	// Running is called when the code of the tool starts to run; nil when
+	// nobody wants to know.
+	Running func()
 }
 
 // CallResult is the end of a call, or the question that stands before it.
@@ -49,6 +52,17 @@ type CallResult struct {
 	// InputRequired asks the client to ask its human and to retry. Only for
 	// calls whose Asker has the channel approval.ChannelInputRequired.
 	InputRequired *InputRequired
+	// Wire is the answer of a Caller that speaks the protocol itself, and goes
+	// before all of the above; nil for every governed call.
+	Wire *Wire
+}
+
+// Refuser is a Caller that also records calls which the protocol refused before
+// they could be made: the record is all there is of them.
+type Refuser interface {
+	// Refuse records that a call ended with f. Of c, Principal, Tool, Origin and
+	// TraceID are set as far as they are known.
+	Refuse(ctx context.Context, c CallRequest, f *fault.Error)
 }
 
 // InputRequired is a question that the client puts to its human.
@@ -64,7 +78,10 @@ type ToolView struct {
 	Title       string // "" = none
 	Description string
 	InputSchema json.RawMessage // JSON Schema of type object; the order of its properties is kept
-	Annotations Annotations
+	// OutputSchema is the JSON Schema of what structuredContent holds; nil = not
+	// said.
+	OutputSchema json.RawMessage
+	Annotations  Annotations
 }
 
 // Annotations are hints about a tool; nil means not said.

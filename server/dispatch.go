@@ -2,13 +2,17 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
@@ -32,7 +36,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	modern := r.Header.Get(headerVersion) >= modernVersion
 	if r.Method != http.MethodPost {
 		// Only sessions have a stream to listen on and an end to ask for.
-		s.serve(modern, w, r, who, nil)
+		s.serve(modern, w, r, who, frame{})
 		return
 	}
 	body, ok := s.readBody(w, r)
@@ -42,45 +46,79 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	f, bad := parseFrame(body)
 	if bad != nil {
 		writeRPC(w, http.StatusBadRequest, bad.answer(f))
+		s.refused(r, who, f, bad)
 		return
 	}
-	modern = modern || f.method == "server/discover" || f.metaVersion() >= modernVersion
+	modern = modern || f.method == "server/discover" || f.meta.version >= modernVersion
+	if bad := unknownVersion(f, r.Header.Get(headerVersion)); bad != nil {
+		writeRPC(w, http.StatusBadRequest, bad.answer(f))
+		s.refused(r, who, f, bad)
+		return
+	}
 	if !modern {
 		if bad := f.check(); bad != nil {
 			writeRPC(w, http.StatusOK, bad.answer(f))
+			s.refused(r, who, f, bad)
 			return
 		}
 	}
-	if f.isCall() {
+	if f.isCall() && f.method != methodListen { // who listens has no answer to lose
 		if !s.inFlight.add(&s.draining) {
 			w.Header().Set("Retry-After", "1")
-			writeRPC(w, http.StatusServiceUnavailable, (&rpcError{codeInternal, "the server is stopping; try again"}).answer(f))
+			writeRPC(w, http.StatusServiceUnavailable, (&rpcError{code: codeInternal, message: "the server is stopping; try again"}).answer(f))
 			return
 		}
 		defer s.inFlight.done()
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
-	if f.method != methodList {
-		s.serve(modern, w, r, who, nil)
-		return
-	}
-	out := &outlet{ResponseWriter: w}
-	s.serve(modern, out, r, who, out)
+	s.serve(modern, w, r, who, f)
 }
 
 // serve hands a request to the handler of its era. While it is served the
-// middleware can find it, see requestHeader; out is where its answer leaves.
-func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who *decision.Principal, out *outlet) {
+// middleware can find it, see requestHeader. f is its message, empty where it
+// has none.
+func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who *decision.Principal, f frame) {
+	out := &outlet{ResponseWriter: w}
+	reached := &atomic.Bool{}
 	id := strconv.FormatUint(s.counter.Add(1), 10)
 	r.Header.Set(requestHeader, id)
-	s.requests.Store(id, served{r, who, out})
+	s.requests.Store(id, served{r, who, out, reached})
 	defer s.requests.Delete(id)
+	handler, stream := s.stateful, f.isCall() || r.Method == http.MethodGet
 	if modern {
-		s.stateless.ServeHTTP(w, r)
+		handler = s.stateless
+		if stream = f.method == methodListen || f.meta.stream; stream {
+			handler = s.streaming
+		}
+	}
+	if stream {
+		defer out.beating(s.beat)()
+	}
+	handler.ServeHTTP(out, r)
+	if f.method == methodCall && f.isCall() && !reached.Load() {
+		s.refused(r, who, f, &rpcError{code: codeInvalidRequest, message: fmt.Sprintf("the request was refused with HTTP status %d", out.answered())})
+	}
+}
+
+// refused puts a call on record that the protocol refused.
+func (s *Server) refused(r *http.Request, who *decision.Principal, f frame, bad *rpcError) {
+	if f.method != methodCall {
 		return
 	}
-	s.stateful.ServeHTTP(w, r)
+	c := CallRequest{Principal: localPrincipal(nil), Origin: decision.OriginMCPHTTP, TraceID: traceID(r.Header.Get("Traceparent"))}
+	if who != nil {
+		c.Principal = *who
+	}
+	refuse(r.Context(), s.opt.Caller, c, f, bad)
+}
+
+// refuse is the same for any entrance.
+func refuse(ctx context.Context, caller Caller, c CallRequest, f frame, bad *rpcError) {
+	if by, ok := caller.(Refuser); ok {
+		c.Tool = f.toolName()
+		by.Refuse(ctx, c, fault.New(fault.InvalidArguments, "protocol", "the message breaks the protocol (%d): %s", bad.code, bad.message))
+	}
 }
 
 // readBody reads one message within its size and time; false means that the
@@ -95,9 +133,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool)
 	switch {
 	case errors.As(err, &tooLarge):
 		writeRPC(w, http.StatusRequestEntityTooLarge,
-			(&rpcError{codeInvalidRequest, "the message has more than " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"}).answer(frame{}))
+			(&rpcError{code: codeInvalidRequest, message: "the message has more than " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"}).answer(frame{}))
 	case err != nil:
-		writeRPC(w, http.StatusBadRequest, (&rpcError{codeParse, "the message could not be read"}).answer(frame{}))
+		writeRPC(w, http.StatusBadRequest, (&rpcError{code: codeParse, message: "the message could not be read"}).answer(frame{}))
 	default:
 		return body, true
 	}

@@ -47,28 +47,39 @@ type door struct {
 	// leaves; false when it cannot be, and the answer has to carry it.
 	expect func(*mcp.RequestExtra, stand) bool
 	page   int // bytes of the tools in one page of a list
+	// begin notes that a request has come through the protocol to us.
+	begin func(extra *mcp.RequestExtra, call bool)
+	every time.Duration // between two notes of progress
+	told  *told
+	ext   Extension
 }
 
 type callKey struct{}
 
+// callInFlight is a call on its way through the library to call.
+type callInFlight struct {
+	door *door
+	req  *mcp.CallToolRequest
+}
+
 // server makes the library's side of the door.
 func (d *door) server(name, version string) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: version}, &mcp.ServerOptions{
-		// listChanged is not promised: clients ask again after listTTL.
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+	opt := &mcp.ServerOptions{
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 		Logger:       d.slog(),
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
-	})
-	s.AddTool(&mcp.Tool{Name: dispatchTool, InputSchema: json.RawMessage(`{"type":"object"}`)},
-		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			original, ok := ctx.Value(callKey{}).(*mcp.CallToolRequest)
-			if !ok { // nothing reaches this but route
-				return nil, internalRPC()
-			}
-			return d.call(ctx, original), nil
-		})
+	}
+	if d.ext.Options != nil {
+		d.ext.Options(opt)
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: version}, opt)
+	addDispatch(s)
+	if d.ext.Features != nil {
+		d.ext.Features(s)
+	}
 	// The first one is the outermost.
 	s.AddReceivingMiddleware(d.recovering, d.bounded, d.route)
+	s.AddSendingMiddleware(d.heeding)
 	return s
 }
 
@@ -92,13 +103,18 @@ func (d *door) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 func (d *door) bounded(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		limit := otherDeadline
-		if r, ok := req.(*mcp.CallToolRequest); ok && r.Params != nil {
+		r, call := req.(*mcp.CallToolRequest)
+		if call && r.Params != nil {
 			limit = d.deadline(r.Params.Name)
 		}
+		d.begin(req.GetExtra(), call)
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		ctx, stop := context.WithTimeout(ctx, limit)
-		defer stop()
+		if method != methodListen { // who listens for changes does so until it leaves
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeout(ctx, limit)
+			defer stop()
+		}
 		defer context.AfterFunc(d.drop(req.GetExtra()), func() { cancel(errGone) })()
 		defer context.AfterFunc(d.stop, func() { cancel(errStopping) })()
 		return next(ctx, method, req)
@@ -124,7 +140,11 @@ func (d *door) route(next mcp.MethodHandler) mcp.MethodHandler {
 			// wraps what d.call gives.
 			inner := &mcp.CallToolRequest{Session: r.Session, Extra: r.Extra,
 				Params: &mcp.CallToolParamsRaw{Meta: r.Params.Meta, Name: dispatchTool}}
-			return next(context.WithValue(ctx, callKey{}, r), method, inner)
+			return next(context.WithValue(ctx, callKey{}, &callInFlight{d, r}), method, inner)
+		case methodListen:
+			if r, ok := req.(*mcp.SubscriptionsListenRequest); ok {
+				d.listens(ctx, r.Session, r.Extra, r.ClientInfo())
+			}
 		case "initialize":
 			legacyInitialize(req)
 		}
@@ -142,12 +162,16 @@ func (d *door) list(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result,
 	if !ok {
 		return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: "unknown cursor: use the nextCursor of the page before, or none to begin anew"}
 	}
-	tools, err := d.caller.Tools(ctx, d.principal(req.Extra, req.ClientInfo()))
+	who := d.principal(req.Extra, req.ClientInfo())
+	tools, err := d.caller.Tools(ctx, who)
 	if err != nil {
 		f := fault.From(err)
 		d.log.Error().Err(err).Msg("tools/list failed")
 		data, _ := json.Marshal(map[string]string{"code": string(f.Code), "reason": f.Reason})
 		return nil, &jsonrpc.Error{Code: codeInternal, Message: f.Message, Data: data}
+	}
+	if req.ProtocolVersion() < modernVersion { // later ones have sessions of one request
+		d.told.remember(req.Session, who, tools)
 	}
 	parts, next := tools.page(after, d.page)
 	res := listed{ListToolsResult: &mcp.ListToolsResult{

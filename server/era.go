@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -13,7 +14,11 @@ import (
 const (
 	methodCall          = "tools/call"
 	methodList          = "tools/list"
+	methodListen        = "subscriptions/listen"
+	notificationChanged = "notifications/tools/list_changed"
 	metaProtocolVersion = mcp.MetaKeyProtocolVersion
+	metaLogLevel        = mcp.MetaKeyLogLevel
+	metaProgress        = "progressToken"
 
 	// modernVersion is the first version without sessions: its requests carry
 	// their version, and a server asks by answering input_required.
@@ -21,6 +26,9 @@ const (
 	// newestLegacy is what an initialize handshake can negotiate at most.
 	newestLegacy = "2025-11-25"
 )
+
+// versionsServed are the protocol versions, newest first.
+var versionsServed = []string{modernVersion, newestLegacy, "2025-06-18", "2025-03-26", "2024-11-05"}
 
 type era int
 
@@ -86,7 +94,8 @@ const requestHeader = "Toolwarrant-Request"
 type served struct {
 	*http.Request
 	principal *decision.Principal // nil where nobody is asked
-	out       *outlet             // nil where no list can be its answer
+	out       *outlet
+	reached   *atomic.Bool // whether it became a call; nil where it cannot
 }
 
 func (s *Server) served(extra *mcp.RequestExtra) (served, bool) {
@@ -109,8 +118,29 @@ func (s *Server) httpContext(extra *mcp.RequestExtra) context.Context {
 	return context.Background()
 }
 
+// resumable is httpContext where a broken stream can be taken up again: only
+// those of 2026-07-28 cannot.
+func (s *Server) resumable(extra *mcp.RequestExtra) context.Context {
+	if r, ok := s.served(extra); ok && r.Header.Get(headerVersion) >= modernVersion {
+		return r.Context()
+	}
+	return context.Background()
+}
+
 // httpExpect is door.expect for answers over HTTP.
 func (s *Server) httpExpect(extra *mcp.RequestExtra, st stand) bool {
 	r, ok := s.served(extra)
-	return ok && r.out != nil && r.out.expect(st)
+	return ok && r.out.expect(st)
+}
+
+// httpBegin is door.begin for requests over HTTP.
+func (s *Server) httpBegin(extra *mcp.RequestExtra, call bool) {
+	r, ok := s.served(extra)
+	if !ok {
+		return
+	}
+	if call && r.reached != nil {
+		r.reached.Store(true)
+	}
+	r.out.live()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,12 +19,14 @@ const (
 	codeMethodNotFound = -32601
 	codeInvalidParams  = -32602
 	codeInternal       = -32603
+	codeVersion        = -32022 // MCP 2026-07-28, UnsupportedProtocolVersionError
 )
 
 // rpcError is a protocol error before there is a result.
 type rpcError struct {
 	code    int
 	message string
+	data    any // nil = none
 }
 
 // frame is the envelope of one JSON-RPC message.
@@ -31,6 +34,7 @@ type frame struct {
 	id     jsontext.Value // as sent; nil for a notification
 	method string         // "" for a response
 	params jsontext.Value // nil when absent
+	meta   metaOf
 	// silent: a notification, to which nothing is ever answered.
 	silent bool
 }
@@ -61,17 +65,17 @@ func parseFrame(body []byte) (frame, *rpcError) {
 	switch dec.PeekKind() {
 	case '{':
 	case '[':
-		return f, &rpcError{codeInvalidRequest, "batches are not supported: send one message per request"}
+		return f, &rpcError{code: codeInvalidRequest, message: "batches are not supported: send one message per request"}
 	case 0:
 		return f, parseError(dec)
 	default:
-		return f, &rpcError{codeInvalidRequest, "a message is a JSON object"}
+		return f, &rpcError{code: codeInvalidRequest, message: "a message is a JSON object"}
 	}
 	_, _ = dec.ReadToken() // the brace just seen
 	var bad *rpcError
 	invalid := func(text string) {
 		if bad == nil {
-			bad = &rpcError{codeInvalidRequest, text}
+			bad = &rpcError{code: codeInvalidRequest, message: text}
 		}
 	}
 	version, hasMethod, hasID := false, false, false
@@ -115,9 +119,10 @@ func parseFrame(body []byte) (frame, *rpcError) {
 		return f, syntaxError(err)
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return f, &rpcError{codeParse, "something follows the message"}
+		return f, &rpcError{code: codeParse, message: "something follows the message"}
 	}
 	f.silent = hasMethod && !hasID
+	f.meta = metaIn(f)
 	switch {
 	case !version:
 		invalid(`"jsonrpc" is "2.0"`)
@@ -139,11 +144,11 @@ func syntaxError(err error) *rpcError {
 	var syn *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return &rpcError{codeParse, "an object has the same name twice"}
+		return &rpcError{code: codeParse, message: "an object has the same name twice"}
 	case errors.As(err, &syn):
-		return &rpcError{codeParse, "not valid JSON at byte " + strconv.FormatInt(syn.ByteOffset, 10)}
+		return &rpcError{code: codeParse, message: "not valid JSON at byte " + strconv.FormatInt(syn.ByteOffset, 10)}
 	}
-	return &rpcError{codeParse, "not valid JSON: it ends too early"}
+	return &rpcError{code: codeParse, message: "not valid JSON: it ends too early"}
 }
 
 // validID accepts strings and whole numbers that JavaScript keeps exact.
@@ -158,20 +163,50 @@ func validID(v jsontext.Value) bool {
 	return false
 }
 
-// metaVersion is the protocol version that a 2026-07-28 request names in its
-// _meta, or "".
-func (f frame) metaVersion() string {
-	if !bytes.Contains(f.params, []byte("protocolVersion")) {
-		return ""
+// metaOf is what the _meta of a request says about the way of its answer.
+type metaOf struct {
+	version string // the protocol version that a 2026-07-28 request names, or ""
+	// stream: something is wanted that comes before the answer.
+	stream bool
+}
+
+// metaIn reads it. A name spelled with escapes is not found: the library refuses
+// what it then takes for another version than it is served as.
+func metaIn(f frame) (m metaOf) {
+	if !bytes.Contains(f.params, []byte(`"_meta"`)) {
+		return m
 	}
 	var p struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
-	var v string
-	if json.Unmarshal(f.params, &p) != nil || json.Unmarshal(p.Meta[metaProtocolVersion], &v) != nil {
+	if json.Unmarshal(f.params, &p) != nil {
+		return m
+	}
+	_ = json.Unmarshal(p.Meta[metaProtocolVersion], &m.version) // what is no text names no version
+	m.stream = f.isCall() && (len(p.Meta[metaProgress]) > 0 || len(p.Meta[metaLogLevel]) > 0)
+	return m
+}
+
+// toolName is the tool that a tools/call names, or "".
+func (f frame) toolName() string {
+	var p struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(f.params, &p) != nil {
 		return ""
 	}
-	return v
+	return cut(p.Name, maxToolName)
+}
+
+// maxToolName bounds what is recorded of the name of a tool in a message that
+// was refused, in bytes.
+const maxToolName = 256
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "")
+	}
+	return s
 }
 
 // answer is the JSON-RPC response that carries e.
@@ -187,7 +222,8 @@ func (e *rpcError) answer(f frame) []byte {
 	}{"2.0", id, struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
-	}{e.code, e.message}})
+		Data    any    `json:"data,omitempty"`
+	}{e.code, e.message, e.data}})
 	if err != nil { // cannot be: the id was checked
 		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"internal error"}}`)
 	}
@@ -207,6 +243,19 @@ func knownMethod(m string) bool {
 	return strings.HasPrefix(m, "notifications/")
 }
 
+// unknownVersion refuses a message whose header or _meta names a protocol version
+// that nobody here speaks. An initialize request negotiates its version, and is
+// never refused for the one it asks for.
+func unknownVersion(f frame, header string) *rpcError {
+	meta := f.meta.version
+	for _, v := range []string{header, meta} {
+		if v != "" && !slices.Contains(versionsServed, v) {
+			return &rpcError{codeVersion, "unsupported protocol version", map[string]any{"supported": versionsServed, "requested": cut(v, 64)}}
+		}
+	}
+	return nil
+}
+
 // check finds what the library would answer without a JSON-RPC error in the
 // versions before 2026-07-28.
 func (f frame) check() *rpcError {
@@ -214,9 +263,9 @@ func (f frame) check() *rpcError {
 	case !f.isCall():
 		return nil
 	case !knownMethod(f.method):
-		return &rpcError{codeMethodNotFound, "unknown method"}
+		return &rpcError{code: codeMethodNotFound, message: "unknown method"}
 	case f.params == nil && (f.method == methodCall || f.method == "initialize"):
-		return &rpcError{codeInvalidParams, "params are missing"}
+		return &rpcError{code: codeInvalidParams, message: "params are missing"}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor"
+	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -25,7 +26,7 @@ func Governed(s *service.Service) Caller {
 func (g *governed) Call(ctx context.Context, c CallRequest) CallResult {
 	r := g.s.Engine.Call(ctx, executor.Call{
 		Principal: c.Principal, Origin: c.Origin, Name: c.Tool, Args: c.Args, TraceID: c.TraceID,
-		Asker: c.Asker, State: c.State, Answer: c.Answer,
+		Asker: c.Asker, State: c.State, Answer: c.Answer, Running: c.Running,
 	})
 	out := CallResult{CallID: r.CallID, Value: r.Value, Err: r.Err}
 	if r.Decision != nil {
@@ -38,6 +39,11 @@ func (g *governed) Call(ctx context.Context, c CallRequest) CallResult {
 		out.InputRequired = &InputRequired{State: in.State, Prompt: in.Prompt, ExpirySeconds: in.ExpirySeconds}
 	}
 	return out
+}
+
+// Refuse implements Refuser.
+func (g *governed) Refuse(ctx context.Context, c CallRequest, f *fault.Error) {
+	g.s.Engine.Refuse(ctx, executor.Call{Principal: c.Principal, Origin: c.Origin, Name: c.Tool, TraceID: c.TraceID}, f)
 }
 
 // Tools implements Caller.

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"hash/fnv"
@@ -19,6 +20,7 @@ import (
 // It is encoded once and never changes, so that any number of callers and
 // requests can share it; lists that are alike share their segments.
 type List struct {
+	key      listKey // of its content
 	segments []*segment
 }
 
@@ -42,7 +44,18 @@ func NewList(tools []ToolView) (*List, error) {
 		}
 		l.segments = append(l.segments, s)
 	}
+	l.key = l.digest()
 	return l, nil
+}
+
+// digest names the bytes of a list.
+func (l *List) digest() (key listKey) {
+	h := sha256.New()
+	for _, s := range l.segments {
+		_, _ = h.Write(s.text)
+	}
+	h.Sum(key[:0])
+	return key
 }
 
 // runs cuts a list into the parts that become segments. Where it cuts follows
@@ -166,6 +179,9 @@ func (v ToolView) wire() *mcp.Tool {
 	t := &mcp.Tool{Name: v.Name, Title: v.Title, Description: v.Description, InputSchema: v.InputSchema}
 	if len(v.InputSchema) == 0 {
 		t.InputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	if len(v.OutputSchema) > 0 {
+		t.OutputSchema = v.OutputSchema
 	}
 	if a := v.Annotations; a != (Annotations{}) {
 		t.Annotations = &mcp.ToolAnnotations{

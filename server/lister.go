@@ -140,7 +140,7 @@ func (l *lister) build(ctx context.Context, p decision.Principal) (built *List, 
 	if found, ok := l.memory.list(key); ok {
 		return found, key, whole, nil
 	}
-	built = &List{}
+	built = &List{key: key}
 	for run := range runs(seen, shown.name) {
 		part := keyOf(run)
 		s, ok := l.memory.segment(part)

@@ -276,8 +276,8 @@ func TestCapabilities(t *testing.T) {
 	everywhere(t, nil, func(t *testing.T, _ *fake, cs *mcp.ClientSession) {
 		b, err := json.Marshal(cs.InitializeResult().Capabilities)
 		var caps map[string]json.RawMessage
-		if err != nil || json.Unmarshal(b, &caps) != nil || string(caps["tools"]) != "{}" || len(caps) != 1 {
-			t.Errorf("capabilities %s, want tools without notifications and nothing else", b)
+		if err != nil || json.Unmarshal(b, &caps) != nil || string(caps["tools"]) != `{"listChanged":true}` || len(caps) != 1 {
+			t.Errorf("capabilities %s, want tools with their notification and nothing else", b)
 		}
 	})
 }

@@ -29,6 +29,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		// No WriteTimeout: it would cut the answer of a call off that waited
 		// for a human. Handlers have deadlines of their own.
 	}
+	go s.follow(ctx)
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(ln) }()
 	select {

@@ -60,6 +60,11 @@ type Options struct {
 	Sinks func() []audit.SinkStatus
 	// Metrics are what /metrics answers; nil = there is no such path.
 	Metrics prometheus.Gatherer
+	// ListRevision names what the lists of all callers depend on, and changes
+	// with it: connected clients are told then. nil = only Changed tells them.
+	ListRevision func() string
+	// Extension is what an entrance has beside tools; nothing where it is zero.
+	Extension Extension
 	// Health says why the process cannot serve; nil means healthy.
 	Health func() error
 	// Logger gets what goes wrong. Never arguments or results.
@@ -83,7 +88,12 @@ type Server struct {
 
 	legacy    *mcp.Server
 	stateful  http.Handler
-	stateless http.Handler
+	stateless http.Handler // answers with one JSON document
+	streaming http.Handler // the same, as a stream
+	entrances sync.Map     // *mcp.Server -> nothing
+	told      told
+	every     time.Duration // see door.every
+	beat      time.Duration // between two signs of life on a stream
 
 	requests sync.Map // number (string) -> served
 	counter  atomic.Uint64
@@ -106,24 +116,31 @@ func New(opt Options) *Server {
 	setDefault(&opt.PageBytes, listPage)
 	setDefault(&opt.SessionTimeout, defaultSession)
 	setDefault(&opt.DrainTimeout, defaultDrain)
-	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins)}
+	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins), every: progressEvery, beat: beatEvery}
 	s.stop, s.stopNow = context.WithCancel(context.Background())
 
 	d := s.door(decision.OriginMCPHTTP)
-	d.drop, d.gone, d.expect, d.who = s.httpContext, s.httpContext, s.httpExpect, s.httpPrincipal
-	s.legacy = d.server(opt.Name, opt.Version)
-	modern := d.server(opt.Name, opt.Version)
+	d.drop, d.gone, d.expect, d.who, d.begin = s.httpContext, s.httpContext, s.httpExpect, s.httpPrincipal, s.httpBegin
+	if opt.Extension.Events != nil {
+		d.drop, d.gone = s.resumable, s.resumable
+	}
+	s.legacy = s.entrance(d)
+	modern := s.entrance(d)
 	common := mcp.StreamableHTTPOptions{
 		Logger: d.slog(), MaxRequestBodyBytes: opt.MaxBodyBytes,
 		DisableLocalhostProtection: true, // visitors does more, and knows allowed-hosts
 	}
 	forStateful, forStateless := common, common
+	forStateful.EventStore = opt.Extension.Events
 	// Server-sent events, not JSON: a question travels on the stream of the
 	// call that it is about, and not every client keeps another one open.
 	forStateful.SessionTimeout = opt.SessionTimeout
 	forStateless.Stateless, forStateless.JSONResponse, forStateless.PropagateRequestCancellation = true, true, true
+	forStreaming := forStateless
+	forStreaming.JSONResponse = false
 	s.stateful = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.legacy }, &forStateful)
 	s.stateless = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return modern }, &forStateless)
+	s.streaming = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return modern }, &forStreaming)
 	s.sessions = func() int {
 		n := 0
 		for range s.legacy.Sessions() {
@@ -137,9 +154,17 @@ func New(opt Options) *Server {
 	return s
 }
 
+// entrance makes the library's side of a door, which hears of changes.
+func (s *Server) entrance(d *door) *mcp.Server {
+	m := d.server(s.opt.Name, s.opt.Version)
+	s.entrances.Store(m, nil)
+	return m
+}
+
 func (s *Server) door(origin decision.Origin) *door {
 	return &door{
 		caller: s.opt.Caller, origin: origin, who: noPrincipal, log: s.opt.Logger, stop: s.stop, page: int(s.opt.PageBytes),
+		begin: func(*mcp.RequestExtra, bool) {}, every: s.every, told: &s.told, ext: s.opt.Extension,
 		deadline: func(tool string) time.Duration {
 			if s.opt.HandlerDeadline != nil {
 				if d := s.opt.HandlerDeadline(tool); d > 0 {

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
-	"net/http"
 	"slices"
 	"sync"
 
@@ -70,40 +69,3 @@ type listed struct {
 	*mcp.ListToolsResult
 	Tools json.RawMessage `json:"tools"` // goes before the field of the same name
 }
-
-// outlet is the way out of the answer to one HTTP request.
-type outlet struct {
-	http.ResponseWriter
-
-	mu      sync.Mutex
-	waiting *stand
-}
-
-// expect makes a later Write replace a word; false when one is expected.
-func (o *outlet) expect(s stand) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.waiting != nil {
-		return false
-	}
-	o.waiting = &s
-	return true
-}
-
-// Write implements http.ResponseWriter. The library writes one message at a
-// time, and each with one Write.
-func (o *outlet) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.waiting == nil {
-		return o.ResponseWriter.Write(p)
-	}
-	n, done, err := o.waiting.writeTo(o.ResponseWriter, p)
-	if done {
-		o.waiting = nil
-	}
-	return n, err
-}
-
-// Unwrap lets http.ResponseController reach what it flushes.
-func (o *outlet) Unwrap() http.ResponseWriter { return o.ResponseWriter }

@@ -70,7 +70,7 @@ func TestStandBroken(t *testing.T) {
 	if _, _, err := s.writeTo(&out, append([]byte("x"), s.word...)); err != nil || out.String() != "x[1]" {
 		t.Errorf("%v: %.100s", err, out.String())
 	}
-	l := &lineWriter{out: &broken{0}, open: map[string]struct{}{}}
+	l := &lineWriter{out: &broken{0}, open: map[string]bool{}}
 	if !l.expect(s) {
 		t.Fatal("not expected")
 	}
@@ -81,7 +81,7 @@ func TestStandBroken(t *testing.T) {
 
 // More lists than are waited for are carried by their messages.
 func TestStdioWaitsForSoMany(t *testing.T) {
-	l := &lineWriter{open: map[string]struct{}{}}
+	l := &lineWriter{open: map[string]bool{}}
 	for range maxWaiting {
 		if !l.expect(newStand(nil)) {
 			t.Fatal("not expected")

@@ -31,9 +31,17 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	d.gone = func(*mcp.RequestExtra) context.Context { return ended }
 
 	pr, pw := io.Pipe()
-	lines := &lineWriter{out: out, open: map[string]struct{}{}}
+	lines := &lineWriter{out: out, open: map[string]bool{}}
+	lines.refused = func(f frame, bad *rpcError) {
+		refuse(ctx, s.opt.Caller, CallRequest{Principal: localPrincipal(nil), Origin: decision.OriginMCPStdio}, f, bad)
+	}
 	d.expect = func(_ *mcp.RequestExtra, st stand) bool { return lines.expect(st) }
-	session, err := d.server(s.opt.Name, s.opt.Version).Connect(ctx, &mcp.IOTransport{
+	entrance := s.entrance(d)
+	defer s.entrances.Delete(entrance)
+	following, unfollow := context.WithCancel(ctx)
+	defer unfollow()
+	go s.follow(following)
+	session, err := entrance.Connect(ctx, &mcp.IOTransport{
 		Reader: pr, Writer: lines, MaxLineLength: -1, // feed has a limit
 	}, nil)
 	if err != nil {
@@ -75,9 +83,12 @@ type lineWriter struct {
 	mu     sync.Mutex
 	out    io.Writer
 	err    error
-	closed bool // no new calls
-	open   map[string]struct{}
+	closed bool            // no new calls
+	open   map[string]bool // unanswered calls, and whether somebody waits for the answer
+	owed   int             // of them somebody waits for
 	empty  chan struct{}
+	// refused puts a call on record that the protocol refused.
+	refused func(frame, *rpcError)
 	// waiting are what answers leave out that are on their way.
 	waiting []stand
 }
@@ -105,7 +116,7 @@ func (l *lineWriter) feed(in io.Reader, to io.Writer, limit int) error {
 			return err
 		}
 		if tooLong {
-			l.refuse(frame{}, &rpcError{codeInvalidRequest, "the message is too long"})
+			l.refuse(frame{}, &rpcError{code: codeInvalidRequest, message: "the message is too long"})
 		} else if line = bytes.TrimSpace(line); len(line) > 0 {
 			if werr := l.pass(line, to); werr != nil {
 				return nil // the session has ended
@@ -120,14 +131,20 @@ func (l *lineWriter) feed(in io.Reader, to io.Writer, limit int) error {
 func (l *lineWriter) pass(line []byte, to io.Writer) error {
 	f, bad := parseFrame(line)
 	if bad == nil {
+		bad = unknownVersion(f, "")
+	}
+	if bad == nil {
 		bad = f.check()
 	}
-	if bad == nil && f.isCall() && !l.begin(f.key()) {
-		bad = &rpcError{codeInvalidRequest, "this id is in use, or the server is stopping"}
+	if bad == nil && f.isCall() && !l.begin(f.key(), f.method != methodListen) {
+		bad = &rpcError{code: codeInvalidRequest, message: "this id is in use, or the server is stopping"}
 	}
 	if bad != nil {
 		if !f.silent {
 			l.refuse(f, bad)
+		}
+		if f.method == methodCall && l.refused != nil {
+			l.refused(f, bad)
 		}
 		return nil
 	}
@@ -151,13 +168,18 @@ func readLine(r *bufio.Reader, limit int) (line []byte, tooLong bool, err error)
 	}
 }
 
-func (l *lineWriter) begin(key string) bool {
+// begin notes a call; owed is false for one that lasts as long as its client
+// wants, and that nobody waits for at the end. It is false when the call cannot
+// be taken.
+func (l *lineWriter) begin(key string, owed bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, dup := l.open[key]; dup || l.closed {
 		return false
 	}
-	l.open[key] = struct{}{}
+	if l.open[key] = owed; owed {
+		l.owed++
+	}
 	return true
 }
 
@@ -180,8 +202,11 @@ func (l *lineWriter) Write(line []byte) (int, error) {
 	defer l.mu.Unlock()
 	l.answer(line)
 	if bad == nil && f.isResponse() {
+		if l.open[f.key()] {
+			l.owed--
+		}
 		delete(l.open, f.key())
-		if len(l.open) == 0 && l.empty != nil {
+		if l.owed == 0 && l.empty != nil {
 			close(l.empty)
 			l.empty = nil
 		}
@@ -223,7 +248,7 @@ func (l *lineWriter) failure() error {
 // wait waits until every call is answered; false when limit passed before.
 func (l *lineWriter) wait(limit time.Duration) bool {
 	l.mu.Lock()
-	if len(l.open) == 0 || l.err != nil {
+	if l.owed == 0 || l.err != nil {
 		l.mu.Unlock()
 		return true
 	}

@@ -126,7 +126,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 		AllowedHosts: cfg.Server.AllowedHosts, AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
 		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second,
-		Health:         s.Health, Policy: s.PolicyStatus, Shadow: s.ShadowStatus, Sinks: s.Sinks, Metrics: s.Metrics, Logger: log,
+		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Metrics: s.Metrics, Logger: log,
 	})
 	if err := s.Started(ctx, version()); err != nil {
 		return err
