@@ -31,6 +31,11 @@ func defaultConfig() *Config {
 			OIDC: OIDC{Algorithms: []string{"RS256", "PS256", "ES256", "EdDSA"}, Scopes: []string{}, GroupsClaim: "groups", ClockSkewSeconds: 60},
 			MTLS: MTLS{Subject: "cn", Groups: "none"},
 		},
+		Limits: Limits{
+			Running: 256, Waiting: 1024, WaitMillis: 5000, Requests: 4096, BodyBytes: 256 << 20, Connections: 10000,
+			Sessions: 10000, SessionsEach: 2000, ReaderSeconds: 30, HeapFloor: 64 << 20,
+		},
+		Telemetry: Telemetry{SamplePercent: 100},
 	}
 }
 

@@ -45,6 +45,9 @@ type run struct {
 	ask     *InputRequired
 	pending *PendingInfo
 
+	retryAfter time.Duration // of a refusal that passes, 0 = not known
+	trace      tracing
+
 	opened bool
 	reply  *worker.Reply
 	value  json.RawMessage
@@ -110,6 +113,7 @@ func (r *run) conceal(id, why string) error {
 type clock struct {
 	began                    time.Time
 	decide, approve, execute time.Duration
+	recording                time.Duration // of the close record; in the metrics alone, since the record was made by then
 }
 
 func (c *clock) track(d *time.Duration) func() {

@@ -85,17 +85,18 @@ func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who 
 	r.Header.Set(requestHeader, id)
 	s.requests.Store(id, served{r, who, out, reached})
 	defer s.requests.Delete(id)
-	handler, stream := s.stateful, f.isCall() || r.Method == http.MethodGet
+	stream := f.isCall() || r.Method == http.MethodGet
+	handler := func(w http.ResponseWriter, r *http.Request) { s.serveStateful(w, r, who) }
 	if modern {
-		handler = s.stateless
+		handler = s.stateless.ServeHTTP
 		if stream = f.method == methodListen || f.meta.stream; stream {
-			handler = s.streaming
+			handler = s.streaming.ServeHTTP
 		}
 	}
 	if stream {
 		defer out.beating(s.beat)()
 	}
-	handler.ServeHTTP(out, r)
+	handler(out, r)
 	if f.method == methodCall && f.isCall() && !reached.Load() {
 		s.refused(r, who, f, &rpcError{code: codeInvalidRequest, message: fmt.Sprintf("the request was refused with HTTP status %d", out.answered())})
 	}

@@ -46,7 +46,9 @@ type door struct {
 	// expect has the list of a stand written where the answer to a request
 	// leaves; false when it cannot be, and the answer has to carry it.
 	expect func(*mcp.RequestExtra, stand) bool
-	page   int // bytes of the tools in one page of a list
+	// arrived is told of a session that begins; nil = nobody is.
+	arrived func(*mcp.RequestExtra, *mcp.ServerSession)
+	page    int // bytes of the tools in one page of a list
 	// begin notes that a request has come through the protocol to us.
 	begin func(extra *mcp.RequestExtra, call bool)
 	every time.Duration // between two notes of progress
@@ -147,6 +149,9 @@ func (d *door) route(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		case "initialize":
 			legacyInitialize(req)
+			if session, ok := req.GetSession().(*mcp.ServerSession); ok && d.arrived != nil {
+				d.arrived(req.GetExtra(), session)
+			}
 		}
 		return next(ctx, method, req)
 	}
