@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
-	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
 const (
@@ -20,14 +19,9 @@ const (
 // serveMCP reads and checks the message, then chooses the handler of the
 // protocol version that the request names.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
-	var who *decision.Principal
-	if s.opt.Auth != nil {
-		p, err := s.opt.Auth.Authenticate(r)
-		if err != nil {
-			auth.Write(w, err)
-			return
-		}
-		who = &p
+	who, ok := s.authenticate(w, r)
+	if !ok {
+		return
 	}
 	modern := r.Header.Get(headerVersion) >= modernVersion
 	if r.Method != http.MethodPost {
@@ -72,6 +66,12 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 // serve hands a request to the handler of its era. While it is served the
 // middleware can find it, see requestHeader; out is where its answer leaves.
 func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who *decision.Principal, out *outlet) {
+	if !modern {
+		var ok bool
+		if w, ok = s.bound(w, r, who); !ok {
+			return
+		}
+	}
 	id := strconv.FormatUint(s.counter.Add(1), 10)
 	r.Header.Set(requestHeader, id)
 	s.requests.Store(id, served{r, who, out})

@@ -30,9 +30,11 @@ type Options struct {
 	Caller Caller // required
 	// Auth says who sends a request over HTTP; nil = nobody is asked, and every
 	// caller is whoever runs programs on this host.
-	Auth    auth.Authenticator
-	Name    string // of this server, as clients see it; "toolwarrant"
-	Version string // "dev"
+	Auth auth.Authenticator
+	// OpenMetrics serves /metrics without authentication too.
+	OpenMetrics bool
+	Name        string // of this server, as clients see it; "toolwarrant"
+	Version     string // "dev"
 	// AllowedHosts are names beyond loopback that a request may be for, such
 	// as "tools.example.com" or "tools.example.com:8443".
 	AllowedHosts []string
@@ -85,6 +87,7 @@ type Server struct {
 	stateful  http.Handler
 	stateless http.Handler
 
+	binder   binder
 	requests sync.Map // number (string) -> served
 	counter  atomic.Uint64
 	inFlight tally
@@ -106,11 +109,12 @@ func New(opt Options) *Server {
 	setDefault(&opt.PageBytes, listPage)
 	setDefault(&opt.SessionTimeout, defaultSession)
 	setDefault(&opt.DrainTimeout, defaultDrain)
-	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins)}
+	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins), binder: newBinder()}
 	s.stop, s.stopNow = context.WithCancel(context.Background())
 
 	d := s.door(decision.OriginMCPHTTP)
 	d.drop, d.gone, d.expect, d.who = s.httpContext, s.httpContext, s.httpExpect, s.httpPrincipal
+	d.mustKnow = opt.Auth != nil
 	s.legacy = d.server(opt.Name, opt.Version)
 	modern := d.server(opt.Name, opt.Version)
 	common := mcp.StreamableHTTPOptions{
@@ -165,7 +169,16 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /healthz", s.serveHealth)
 	mux.HandleFunc("GET /{$}", s.serveRoot)
 	if s.opt.Metrics != nil {
-		mux.Handle("GET /metrics", s.metrics())
+		metrics := s.metrics()
+		if !s.opt.OpenMetrics {
+			metrics = s.guarded(metrics)
+		}
+		mux.Handle("GET /metrics", metrics)
+	}
+	if p, ok := s.opt.Auth.(auth.Publisher); ok {
+		for path, doc := range p.Public() {
+			mux.Handle(path, doc)
+		}
 	}
 	for _, p := range []string{"/sse", "/sse/", "/message", "/messages", "/messages/"} {
 		mux.HandleFunc(p, serveOldTransport)

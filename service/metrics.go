@@ -20,6 +20,7 @@ type Metrics struct {
 	decisions   *prometheus.CounterVec
 	shadows     *prometheus.CounterVec
 	activations *prometheus.CounterVec
+	authFailed  *prometheus.CounterVec
 }
 
 var (
@@ -54,7 +55,8 @@ func newMetrics(s *Service) *Metrics {
 	for _, outcome := range []string{"allowed", "denied", "rejected", "hidden", "failed"} {
 		m.decisions.WithLabelValues(outcome)
 	}
-	registry.MustRegister(m.decisions, m.shadows, m.activations, m)
+	m.authFailed = counters("auth_failures_total", "Requests that were not authenticated, by the kind of their credentials and why.", "method", "reason")
+	registry.MustRegister(m.decisions, m.shadows, m.activations, m.authFailed, m)
 	return m
 }
 
@@ -63,6 +65,15 @@ func (m *Metrics) Decided(outcome string) { m.decisions.WithLabelValues(outcome)
 
 // Shadowed implements executor.Observer.
 func (m *Metrics) Shadowed(result string) { m.shadows.WithLabelValues(result).Inc() }
+
+// AuthFailed counts a request that was not authenticated. method is the kind
+// of its credentials, "" = none came; both are words of ours.
+func (m *Metrics) AuthFailed(method, reason string) {
+	if method == "" {
+		method = "none"
+	}
+	m.authFailed.WithLabelValues(method, reason).Inc()
+}
 
 func (m *Metrics) activated(r role) {
 	m.expect(r)
