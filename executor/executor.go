@@ -90,10 +90,11 @@ type Components struct {
 // Engine runs governed calls. It is safe for concurrent use.
 type Engine struct {
 	Components
-	limits  limiter
-	asking  sync.Mutex    // looking for an out-of-band question and asking it
-	entered sync.Map      // digests of specs, and revisions of policies, that are in the audit chain
-	shadows chan struct{} // a place for each call about which the shadow is asked
+	limits   limiter
+	refusals refusals      // of callers who are not known
+	asking   sync.Mutex    // looking for an out-of-band question and asking it
+	entered  sync.Map      // digests of specs, and revisions of policies, that are in the audit chain
+	shadows  chan struct{} // a place for each call about which the shadow is asked
 }
 
 // New checks that the components are there.

@@ -122,6 +122,12 @@ func (r *run) bareBody(phase audit.Phase, f *fault.Error) audit.Call {
 		HITL:      &r.human, RiskSignals: []decision.Signal{}, Reasons: r.reasons(),
 		ParamsDigest: optional(r.paramsDigest),
 	}
+	if p.Method == "" { // nobody was authenticated
+		c.Principal = nil
+		if r.in.Name == "" {
+			c.Tool = nil
+		}
+	}
 	if f != nil {
 		c.Error = &audit.Error{Code: f.Code, Reason: optional(f.Reason), Message: f.Message}
 	}

@@ -17,6 +17,9 @@ type Caller interface {
 	Call(ctx context.Context, c CallRequest) CallResult
 	// Tools lists what this principal may see now.
 	Tools(ctx context.Context, p decision.Principal) (*List, error)
+	// Refused puts a request on record that was not authenticated. An error is
+	// that it could not be; the request is refused in any case.
+	Refused(ctx context.Context, r RefusedRequest) error
 }
 
 // CallRequest is one tools/call, whatever wire it came over.

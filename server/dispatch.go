@@ -13,7 +13,6 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
-	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
 const (
@@ -24,14 +23,9 @@ const (
 // serveMCP reads and checks the message, then chooses the handler of the
 // protocol version that the request names.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
-	var who *decision.Principal
-	if s.opt.Auth != nil {
-		p, err := s.opt.Auth.Authenticate(r)
-		if err != nil {
-			auth.Write(w, err)
-			return
-		}
-		who = &p
+	who, ok := s.authenticate(w, r)
+	if !ok {
+		return
 	}
 	modern := r.Header.Get(headerVersion) >= modernVersion
 	if r.Method != http.MethodPost {
@@ -46,19 +40,19 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	f, bad := parseFrame(body)
 	if bad != nil {
 		writeRPC(w, http.StatusBadRequest, bad.answer(f))
-		s.refused(r, who, f, bad)
+		s.refusedCall(r, who, f, bad)
 		return
 	}
 	modern = modern || f.method == "server/discover" || f.meta.version >= modernVersion
 	if bad := unknownVersion(f, r.Header.Get(headerVersion)); bad != nil {
 		writeRPC(w, http.StatusBadRequest, bad.answer(f))
-		s.refused(r, who, f, bad)
+		s.refusedCall(r, who, f, bad)
 		return
 	}
 	if !modern {
 		if bad := f.check(); bad != nil {
 			writeRPC(w, http.StatusOK, bad.answer(f))
-			s.refused(r, who, f, bad)
+			s.refusedCall(r, who, f, bad)
 			return
 		}
 	}
@@ -79,6 +73,12 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 // middleware can find it, see requestHeader. f is its message, empty where it
 // has none.
 func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who *decision.Principal, f frame) {
+	if !modern {
+		var ok bool
+		if w, ok = s.bound(w, r, who); !ok {
+			return
+		}
+	}
 	out := &outlet{ResponseWriter: w}
 	reached := &atomic.Bool{}
 	id := strconv.FormatUint(s.counter.Add(1), 10)
@@ -98,12 +98,12 @@ func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who 
 	}
 	handler(out, r)
 	if f.method == methodCall && f.isCall() && !reached.Load() {
-		s.refused(r, who, f, &rpcError{code: codeInvalidRequest, message: fmt.Sprintf("the request was refused with HTTP status %d", out.answered())})
+		s.refusedCall(r, who, f, &rpcError{code: codeInvalidRequest, message: fmt.Sprintf("the request was refused with HTTP status %d", out.answered())})
 	}
 }
 
-// refused puts a call on record that the protocol refused.
-func (s *Server) refused(r *http.Request, who *decision.Principal, f frame, bad *rpcError) {
+// refusedCall puts a call on record that the protocol refused.
+func (s *Server) refusedCall(r *http.Request, who *decision.Principal, f frame, bad *rpcError) {
 	if f.method != methodCall {
 		return
 	}

@@ -43,6 +43,8 @@ type door struct {
 	// who gives the authenticated principal of a request; false where nobody
 	// was asked.
 	who func(*mcp.RequestExtra) (decision.Principal, bool)
+	// mustKnow is that everybody is asked: who is not known is nobody.
+	mustKnow bool
 	// expect has the list of a stand written where the answer to a request
 	// leaves; false when it cannot be, and the answer has to carry it.
 	expect func(*mcp.RequestExtra, stand) bool
@@ -80,7 +82,7 @@ func (d *door) server(name, version string) *mcp.Server {
 		d.ext.Features(s)
 	}
 	// The first one is the outermost.
-	s.AddReceivingMiddleware(d.recovering, d.bounded, d.route)
+	s.AddReceivingMiddleware(d.recovering, d.bounded, d.identified, d.route)
 	s.AddSendingMiddleware(d.heeding)
 	return s
 }

@@ -29,8 +29,10 @@ type fake struct {
 	started   chan struct{}
 	cancelled chan error // cause of each call of slow that was cut off
 
-	mu   sync.Mutex
-	seen []CallRequest
+	mu       sync.Mutex
+	seen     []CallRequest
+	refused  []RefusedRequest
+	noRecord error // of Refused
 }
 
 func newFake() *fake {
@@ -50,6 +52,13 @@ func (f *fake) calls() []CallRequest {
 func (f *fake) last() CallRequest {
 	c := f.calls()
 	return c[len(c)-1]
+}
+
+func (f *fake) Refused(_ context.Context, r RefusedRequest) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refused = append(f.refused, r)
+	return f.noRecord
 }
 
 func (f *fake) Tools(_ context.Context, p decision.Principal) (*List, error) {

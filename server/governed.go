@@ -54,6 +54,11 @@ func (g *governed) Tools(ctx context.Context, p decision.Principal) (*List, erro
 	return g.lists.list(ctx, p)
 }
 
+// Refused implements Caller.
+func (g *governed) Refused(ctx context.Context, r RefusedRequest) error {
+	return g.s.Engine.Refused(ctx, executor.Refusal(r))
+}
+
 // hints are what a decision lets a tool do, as far as a list tells.
 type hints uint8
 

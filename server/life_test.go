@@ -374,7 +374,7 @@ func TestCheckAddr(t *testing.T) {
 		"[fe80::1%lo]:80": "authentication-required", "2130706433:80": "authentication-required",
 		"8282": "invalid-address", "127.0.0.1": "invalid-address", "": "invalid-address", "127.0.0.1:": "invalid-address",
 	} {
-		err := CheckAddr(addr)
+		err := CheckAddr(addr, Protection{Encrypted: true})
 		if reason == "" {
 			if err != nil {
 				t.Errorf("%q: %v", addr, err)
@@ -383,6 +383,29 @@ func TestCheckAddr(t *testing.T) {
 		}
 		if !errors.Is(err, fault.New(fault.Usage, reason, "")) {
 			t.Errorf("%q: %v, want %s", addr, err, reason)
+		}
+	}
+}
+
+// TestCheckAddrProtected: an address that others reach needs both.
+func TestCheckAddrProtected(t *testing.T) {
+	for name, tc := range map[string]struct {
+		p      Protection
+		reason string
+	}{
+		"nothing":         {Protection{}, "authentication-required"},
+		"encrypted alone": {Protection{Encrypted: true}, "authentication-required"},
+		"in the clear":    {Protection{Authenticated: true}, "tls-required"},
+		"both":            {Protection{Authenticated: true, Encrypted: true}, ""},
+	} {
+		for _, addr := range []string{"0.0.0.0:8282", ":8282", "192.168.1.5:80"} {
+			err := CheckAddr(addr, tc.p)
+			if tc.reason == "" && err != nil || tc.reason != "" && !errors.Is(err, fault.New(fault.Usage, tc.reason, "")) {
+				t.Errorf("%s: %s: %v, want %q", name, addr, err, tc.reason)
+			}
+		}
+		if err := CheckAddr("127.0.0.1:80", tc.p); err != nil {
+			t.Errorf("%s: loopback: %v", name, err)
 		}
 	}
 }

@@ -12,10 +12,11 @@ import (
 // maxClientName bounds the name that a client gives itself, in characters.
 const maxClientName = 64
 
-// principal is the caller of a request: who was authenticated, else whoever
-// runs programs on this host.
+// principal is the caller of a request: who was authenticated, or, where
+// nobody is asked, whoever runs programs on this host. Where everybody is
+// asked and this one is not known it is nobody, see door.identified.
 func (d *door) principal(extra *mcp.RequestExtra, info *mcp.Implementation) decision.Principal {
-	if p, ok := d.who(extra); ok {
+	if p, ok := d.who(extra); ok || d.mustKnow {
 		return p
 	}
 	return localPrincipal(info)

@@ -30,9 +30,11 @@ type Options struct {
 	Caller Caller // required
 	// Auth says who sends a request over HTTP; nil = nobody is asked, and every
 	// caller is whoever runs programs on this host.
-	Auth    auth.Authenticator
-	Name    string // of this server, as clients see it; "toolwarrant"
-	Version string // "dev"
+	Auth auth.Authenticator
+	// OpenMetrics serves /metrics without authentication too.
+	OpenMetrics bool
+	Name        string // of this server, as clients see it; "toolwarrant"
+	Version     string // "dev"
 	// AllowedHosts are names beyond loopback that a request may be for, such
 	// as "tools.example.com" or "tools.example.com:8443".
 	AllowedHosts []string
@@ -117,6 +119,7 @@ type Server struct {
 	every     time.Duration // see door.every
 	beat      time.Duration // between two signs of life on a stream
 
+	binder   binder
 	requests sync.Map // number (string) -> served
 	counter  atomic.Uint64
 	inFlight tally
@@ -147,13 +150,14 @@ func New(opt Options) *Server {
 	setDefault(&opt.MaxSessions, defaultSessions)
 	setDefault(&opt.MaxSessionsEach, defaultEach)
 	setDefault(&opt.ReaderPatience, defaultPatience)
-	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins), every: progressEvery, beat: beatEvery}
+	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins), binder: newBinder(), every: progressEvery, beat: beatEvery}
 	s.stop, s.stopNow = context.WithCancel(context.Background())
 	s.load.limits = loadLimits{opt.MaxRequests, opt.MaxBodies}
 	s.guests.limits = guestLimits{opt.MaxSessions, opt.MaxSessionsEach}
 
 	d := s.door(decision.OriginMCPHTTP)
 	d.drop, d.gone, d.expect, d.who, d.begin = s.httpContext, s.httpContext, s.httpExpect, s.httpPrincipal, s.httpBegin
+	d.mustKnow = opt.Auth != nil
 	if opt.Extension.Events != nil {
 		d.drop, d.gone = s.resumable, s.resumable
 	}
@@ -225,7 +229,16 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", s.serveReady)
 	mux.HandleFunc("GET /{$}", s.serveRoot)
 	if s.opt.Metrics != nil {
-		mux.Handle("GET /metrics", s.metrics())
+		metrics := s.metrics()
+		if !s.opt.OpenMetrics {
+			metrics = s.guarded(metrics)
+		}
+		mux.Handle("GET /metrics", metrics)
+	}
+	if p, ok := s.opt.Auth.(auth.Publisher); ok {
+		for path, doc := range p.Public() {
+			mux.Handle(path, doc)
+		}
 	}
 	for _, p := range []string{"/sse", "/sse/", "/message", "/messages", "/messages/"} {
 		mux.HandleFunc(p, serveOldTransport)

@@ -11,20 +11,36 @@ import (
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
-// CheckAddr refuses a listen address that others than this host can reach:
-// without authentication only "localhost" and literal loopback addresses
-// pass. Names are not resolved, since what they resolve to can change.
-func CheckAddr(addr string) error {
+// Protection is what stands between a listener and those who can reach it.
+type Protection struct {
+	// Authenticated is that each request needs credentials.
+	Authenticated bool
+	// Encrypted is that connections are TLS, here or up to a proxy in front.
+	Encrypted bool
+}
+
+// CheckAddr refuses a listen address that others than this host can reach,
+// unless callers are authenticated and what they send is encrypted. Without
+// that, "localhost" and literal loopback addresses pass alone. Names are not
+// resolved, since what they resolve to can change.
+func CheckAddr(addr string, p Protection) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "" {
 		return fault.New(fault.Usage, "invalid-address", "%q is not host:port; try 127.0.0.1:8282", addr)
 	}
-	if isLoopback(host) {
+	switch {
+	case isLoopback(host):
 		return nil
+	case !p.Authenticated:
+		return fault.New(fault.Usage, "authentication-required",
+			"%s can be reached from other machines, and no authentication is configured; set auth.api-keys: true, or auth.oidc.issuer "+
+				"and auth.resource, or tls.client-ca-file (and TLS: tls.cert-file and tls.key-file), or set addr (or --addr) to 127.0.0.1:%s", addr, port)
+	case !p.Encrypted:
+		return fault.New(fault.Usage, "tls-required",
+			"%s can be reached from other machines, and credentials would cross the network in the clear; set tls.cert-file and tls.key-file, "+
+				"or tls.terminated-upstream: true where a proxy in front ends TLS", addr)
 	}
-	return fault.New(fault.Usage, "authentication-required",
-		"%s can be reached from other machines, and no authentication is configured; "+
-			"set addr (or --addr) to 127.0.0.1:%s and let a reverse proxy on this host authenticate, naming its host in server.allowed-hosts", addr, port)
+	return nil
 }
 
 func isLoopback(host string) bool {
@@ -113,7 +129,7 @@ func sameLoopback(origin, host string) bool {
 func (v visitors) cors(w http.ResponseWriter, r *http.Request, origin string) bool {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id")
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
 	h.Add("Vary", "Origin")
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false

@@ -33,6 +33,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/keyring"
+	"github.com/toolwarrant/toolwarrant/keyring/apikey"
 	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service/telemetry"
 )
@@ -62,7 +63,9 @@ type Service struct {
 	Audit     *audit.Writer
 	Engine    *executor.Engine
 	Metrics   *Metrics
+	APIKeys   *apikey.Store
 
+	keys       *keyring.File
 	origin     *origin
 	shadow     *origin // nil = none
 	notary     *notary // of a process that serves, where one is asked for
@@ -139,6 +142,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.keys, s.APIKeys = keys, apikey.Open(filepath.Join(o.Home, "keys"), time.Now)
 	if s.origin, err = openPolicy(ctx, o.Home, o.Config, s.vet); err != nil {
 		return nil, err
 	}
@@ -234,6 +238,9 @@ func (s *Service) closeParts(ctx context.Context) error {
 	var errs []error
 	if s.runtime != nil {
 		errs = append(errs, s.runtime.Close())
+	}
+	if s.Engine != nil {
+		errs = append(errs, s.Engine.FlushRefused(ctx))
 	}
 	if s.Audit != nil {
 		// A close that the disk did not take is written now, as it was, if the

@@ -14,6 +14,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/config"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/server"
+	"github.com/toolwarrant/toolwarrant/server/auth"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -61,7 +62,9 @@ func (a *app) serveCmd() *cobra.Command {
 		Long: `Serve the tools of the catalog over MCP: Streamable HTTP at /mcp for every
 protocol version from 2024-11-05 to 2026-07-28, or stdio with --stdio.
 
-Without authentication only a loopback address is served.
+Without authentication only a loopback address is served: the sections auth and
+tls of the configuration say who may call, with API keys ("toolwarrant keys
+create"), tokens of an identity provider, or client certificates.
 
 --shadow-policy names a second policy that decides every call too and is
 enforced on none: each record says where it differs, and "toolwarrant policy
@@ -93,8 +96,10 @@ shadow" counts that. /healthz and /metrics show both policies.`,
 
 func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio bool) error {
 	log := a.logger(cfg)
+	var who auth.Setup
 	if !stdio {
-		if err := server.CheckAddr(cfg.Addr); err != nil {
+		var err error
+		if who, err = identity(ctx, home, cfg, log); err != nil {
 			return err
 		}
 	}
@@ -123,7 +128,8 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 	}()
 	srv := server.New(server.Options{
 		Caller: server.Governed(s), Name: cfg.Name, Version: version(),
-		AllowedHosts: cfg.Server.AllowedHosts, AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
+		Auth: who.Auth, OpenMetrics: cfg.Auth.OpenMetrics,
+		AllowedHosts: auth.Hosts(cfg), AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
 		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second,
 		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Metrics: s.Metrics, Logger: log,
@@ -152,7 +158,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 	if stdio {
 		return srv.ServeStdio(ctx, a.std.in, a.std.out)
 	}
-	return srv.Serve(ctx, listener)
+	return srv.Serve(ctx, who.Listener(listener))
 }
 
 // announce says what is served, where, and under what.
@@ -183,7 +189,11 @@ func (a *app) announce(ctx context.Context, s *service.Service, log zerolog.Logg
 		e.Msg("serving MCP on standard input and output")
 		return nil
 	}
-	e.Msg("serving MCP at http://" + s.Config.Addr + "/mcp")
+	scheme := "http"
+	if s.Config.TLS.CertFile != "" {
+		scheme = "https"
+	}
+	e.Msg("serving MCP at " + scheme + "://" + s.Config.Addr + "/mcp")
 	return nil
 }
 

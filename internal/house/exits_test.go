@@ -26,7 +26,10 @@ const (
 	callFunc   = "Engine.Call"
 	guardFunc  = "Engine.guarded"
 	recordFunc = "Engine.record"
-	closeFunc  = "Engine.closed"
+	// A request of somebody who is not known is no call: it is recorded as one
+	// that ended before its first step.
+	refusedFunc = "Engine.Refused"
+	closeFunc   = "Engine.closed"
 )
 
 var (
@@ -106,7 +109,7 @@ func around(in string, n ast.Node, report func(string, ...any)) {
 			switch {
 			case slices.Contains(pipelineSteps, name) && in != guardFunc && !slices.Contains(repeated[name], in):
 				report("%s runs the step %s, which is for %s", in, name, guardFunc)
-			case (name == "guarded" || name == "record") && in != callFunc:
+			case (name == "guarded" || name == "record" && in != refusedFunc) && in != callFunc:
 				report("%s uses %s, which is for %s", in, name, callFunc)
 			case name == "closed" && in != recordFunc:
 				report("%s uses %s, which is for %s", in, name, recordFunc)

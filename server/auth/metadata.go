@@ -57,7 +57,8 @@ func (c *Chain) Public() map[string]http.Handler {
 		_, _ = w.Write(body)
 	})
 	all := map[string]http.Handler{wellKnown: doc, wellKnown + "/mcp": doc}
-	if u, err := url.Parse(c.metadata); err == nil {
+	// A path with braces would be a pattern; its clients find the others.
+	if u, err := url.Parse(c.metadata); err == nil && !strings.ContainsAny(u.Path, "{}") {
 		all[u.Path] = doc
 	}
 	return all

@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
+	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -23,6 +26,30 @@ type Setup struct {
 	TLS *certs.Source
 	// Upstream is that a proxy in front ends TLS.
 	Upstream bool
+	// Methods are the kinds of credentials that are taken.
+	Methods []string
+}
+
+// Listener puts TLS in front of ln, where there is any.
+func (s Setup) Listener(ln net.Listener) net.Listener {
+	if s.TLS == nil {
+		return ln
+	}
+	return tls.NewListener(ln, s.TLS.Config())
+}
+
+// Encrypted reports whether what callers send does not cross a network in the
+// clear.
+func (s Setup) Encrypted() bool { return s.TLS != nil || s.Upstream }
+
+// Hosts are the names by which cfg lets clients call this server: those that
+// are allowed, and that of the resource.
+func Hosts(cfg *config.Config) []string {
+	hosts := slices.Clone(cfg.Server.AllowedHosts)
+	if u, err := url.Parse(cfg.Auth.Resource); err == nil && u.Host != "" {
+		hosts = append(hosts, u.Host)
+	}
+	return hosts
 }
 
 // renewEvery is how often the TLS files are looked at.
@@ -48,9 +75,11 @@ func FromConfig(ctx context.Context, cfg *config.Config, keys Keys, log zerolog.
 		if s.TLS == nil {
 			return s, wrong("tls.client-ca-file needs TLS that this server ends; set tls.cert-file and tls.key-file too")
 		}
+		s.Methods = append(s.Methods, MethodCert)
 		o.Certificates = &Certificates{Pool: s.TLS.Pool, Subject: cfg.Auth.MTLS.Subject, Groups: cfg.Auth.MTLS.Groups}
 	}
 	if cfg.Auth.APIKeys {
+		s.Methods = append(s.Methods, MethodKey)
 		o.Keys = keys
 	}
 	if cfg.Auth.OIDC.Issuer != "" {
@@ -58,6 +87,7 @@ func FromConfig(ctx context.Context, cfg *config.Config, keys Keys, log zerolog.
 		if err != nil {
 			return s, err
 		}
+		s.Methods = append(s.Methods, MethodOIDC)
 		o.Tokens = v
 	}
 	if s.TLS != nil {

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/server/auth"
+)
+
+const (
+	// maxPeek bounds the body of an unknown caller that is looked at for the
+	// name of a tool, in bytes, and peekTime how long that may take.
+	maxPeek  = 16 << 10
+	peekTime = 2 * time.Second
+)
+
+// RefusedRequest is a request that was not authenticated, or that is about
+// what belongs to another caller. It has the form of executor.Refusal.
+type RefusedRequest struct {
+	Origin decision.Origin
+	Source netip.Addr // of the connection; the zero value = unknown
+	Method string     // kind of the credentials, "" = none came
+	Reason string     // stable word
+	Tool   string     // that a tools/call names, "" = none
+	// TraceID is the W3C trace-id of the request, or "".
+	TraceID string
+	// Principal is who sent it, nil = nobody was authenticated.
+	Principal *decision.Principal
+}
+
+// authenticate says who sent a request; nil where nobody is asked. false means
+// that the request was refused, recorded and answered.
+func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (*decision.Principal, bool) {
+	if s.opt.Auth == nil {
+		return nil, true
+	}
+	p, err := s.opt.Auth.Authenticate(r)
+	if err == nil && (p.Subject == "" || p.Method == "") {
+		err = errors.New("the authenticator named nobody") // a defect of it
+	}
+	if err == nil {
+		return &p, true
+	}
+	req := RefusedRequest{Reason: auth.ReasonUnavailable, Tool: s.peekTool(w, r)}
+	var refusal *auth.Refusal
+	var unavailable *auth.Unavailable
+	switch {
+	case errors.As(err, &refusal):
+		req.Reason, req.Method, err = refusal.Reason, refusal.Method, refusal
+	case errors.As(err, &unavailable):
+		req.Method = unavailable.Method
+		s.opt.Logger.Error().Err(err).Msg("callers cannot be authenticated")
+	default:
+		s.opt.Logger.Error().Err(err).Msg("callers cannot be authenticated")
+	}
+	if failed := s.refused(r, req); failed != nil {
+		err = failed
+	}
+	auth.Write(w, err)
+	return nil, false
+}
+
+// refused puts a request on record. A client that leaves must not be able to
+// lose its record.
+func (s *Server) refused(r *http.Request, req RefusedRequest) error {
+	req.Origin, req.TraceID = decision.OriginMCPHTTP, traceID(r.Header.Get("Traceparent"))
+	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		req.Source = a.Addr()
+	}
+	err := s.opt.Caller.Refused(context.WithoutCancel(r.Context()), req)
+	if err != nil {
+		s.opt.Logger.Error().Err(err).Msg("a refused authentication could not be recorded")
+	}
+	return err
+}
+
+// peekTool gives the tool that a request of an unknown caller names, where it
+// is a short tools/call.
+func (s *Server) peekTool(w http.ResponseWriter, r *http.Request) string {
+	if r.Method != http.MethodPost || r.ContentLength <= 0 || r.ContentLength > maxPeek {
+		return ""
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(peekTime)) // a writer without deadlines, in tests, has no slow clients
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeek))
+	_ = rc.SetReadDeadline(time.Time{})
+	if err != nil {
+		return ""
+	}
+	f, bad := parseFrame(body)
+	if bad != nil || f.method != methodCall {
+		return ""
+	}
+	var params struct {
+		Name string `json:"name"`
+	}
+	_ = json.Unmarshal(f.params, &params) // what is no object names no tool
+	return params.Name
+}
+
+// guarded serves next to those who are authenticated.
+func (s *Server) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := s.authenticate(w, r); ok {
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// identified ends a request whose caller would have to be known and is not:
+// one whose HTTP request was gone before it was looked at.
+func (d *door) identified(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if d.mustKnow && (method == methodCall || method == methodList) {
+			if _, ok := d.who(req.GetExtra()); !ok {
+				return nil, internalRPC()
+			}
+		}
+		return next(ctx, method, req)
+	}
+}
