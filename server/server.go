@@ -92,6 +92,7 @@ type Server struct {
 	streaming http.Handler // the same, as a stream
 	entrances sync.Map     // *mcp.Server -> nothing
 	told      told
+	http      *door
 	every     time.Duration // see door.every
 	beat      time.Duration // between two signs of life on a stream
 
@@ -124,6 +125,7 @@ func New(opt Options) *Server {
 	if opt.Extension.Events != nil {
 		d.drop, d.gone = s.resumable, s.resumable
 	}
+	s.http = d
 	s.legacy = s.entrance(d)
 	modern := s.entrance(d)
 	common := mcp.StreamableHTTPOptions{
