@@ -24,6 +24,7 @@ import (
 
 const (
 	callFunc   = "Engine.Call"
+	refuseFunc = "Engine.Refuse"
 	guardFunc  = "Engine.guarded"
 	recordFunc = "Engine.record"
 	closeFunc  = "Engine.closed"
@@ -106,6 +107,7 @@ func around(in string, n ast.Node, report func(string, ...any)) {
 			switch {
 			case slices.Contains(pipelineSteps, name) && in != guardFunc && !slices.Contains(repeated[name], in):
 				report("%s runs the step %s, which is for %s", in, name, guardFunc)
+			case name == "record" && in == refuseFunc: // a call that its transport refused
 			case (name == "guarded" || name == "record") && in != callFunc:
 				report("%s uses %s, which is for %s", in, name, callFunc)
 			case name == "closed" && in != recordFunc:
