@@ -162,13 +162,18 @@ func (r *run) keepResult(raw json.RawMessage, limit int64) error {
 	if err != nil {
 		return fault.New(fault.RuntimeError, "result", "the result of the tool is not valid JSON").Because(err)
 	}
-	r.value = masked
 	var says struct {
 		IsError bool `json:"isError"`
 	}
 	if masked[0] == '{' && json.Unmarshal(masked, &says) == nil && says.IsError {
+		r.value = masked
 		return fault.New(fault.JSError, "tool-is-error", "the tool reports a failure: %s", cut(string(masked), maxReported))
 	}
+	// What leaves is what has to fit.
+	if f := r.tool.Spec.CheckResult(masked); f != nil {
+		return f
+	}
+	r.value = masked
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	modern = modern || f.method == "server/discover" || f.meta.version >= modernVersion
-	if bad := unknownVersion(f, r.Header.Get(headerVersion)); bad != nil {
+	if bad := badVersion(f, r.Header.Get(headerVersion)); bad != nil {
 		writeRPC(w, http.StatusBadRequest, bad.answer(f))
 		s.refusedCall(r, who, f, bad)
 		return

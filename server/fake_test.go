@@ -132,6 +132,9 @@ func (f *fake) danger(ctx context.Context, c CallRequest, res *CallResult) {
 			res.Err = approval.Fault(err)
 			return
 		}
+		if c.Running != nil {
+			c.Running()
+		}
 		f.executed.Add(1)
 		res.Value = json.RawMessage(`{"ran":true}`)
 	}
@@ -198,4 +201,17 @@ func start(t *testing.T, f Caller, change ...func(*Options)) (*Server, string) {
 		hs.Close()
 	})
 	return s, hs.URL + "/mcp"
+}
+
+// changing is a fake with a tool that comes and goes.
+type changing struct {
+	*fake
+	more atomic.Bool
+}
+
+func (c *changing) Tools(ctx context.Context, p decision.Principal) (*List, error) {
+	if !c.more.Load() {
+		return c.fake.Tools(ctx, p)
+	}
+	return NewList([]ToolView{{Name: "echo", Description: "Echo."}, {Name: "news", Description: "News."}})
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -19,6 +20,7 @@ const (
 	codeMethodNotFound = -32601
 	codeInvalidParams  = -32602
 	codeInternal       = -32603
+	codeHeaderMismatch = -32020 // MCP 2026-07-28, HeaderMismatchError
 	codeVersion        = -32022 // MCP 2026-07-28, UnsupportedProtocolVersionError
 )
 
@@ -243,15 +245,16 @@ func knownMethod(m string) bool {
 	return strings.HasPrefix(m, "notifications/")
 }
 
-// unknownVersion refuses a message whose header or _meta names a protocol version
-// that nobody here speaks. An initialize request negotiates its version, and is
-// never refused for the one it asks for.
-func unknownVersion(f frame, header string) *rpcError {
+// badVersion refuses a message whose header and _meta name two protocol versions,
+// or one that nobody here speaks. An initialize request negotiates its version,
+// and is never refused for the one it asks for.
+func badVersion(f frame, header string) *rpcError {
 	meta := f.meta.version
-	for _, v := range []string{header, meta} {
-		if v != "" && !slices.Contains(versionsServed, v) {
-			return &rpcError{codeVersion, "unsupported protocol version", map[string]any{"supported": versionsServed, "requested": cut(v, 64)}}
-		}
+	if header != "" && meta != "" && header != meta {
+		return &rpcError{code: codeHeaderMismatch, message: "the " + headerVersion + " header and the _meta of the request name two protocol versions"}
+	}
+	if v := cmp.Or(header, meta); v != "" && !slices.Contains(versionsServed, v) {
+		return &rpcError{codeVersion, "unsupported protocol version", map[string]any{"supported": versionsServed, "requested": cut(v, 64)}}
 	}
 	return nil
 }

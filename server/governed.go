@@ -88,7 +88,7 @@ func hintsOf(o resolver.Outlook) hints {
 // hints that follow from what the decision lets it do.
 func view(t *catalog.Tool, h hints) ToolView {
 	is := func(hint hints) *bool { b := h&hint != 0; return &b }
-	v := ToolView{Name: t.Spec.Name, Description: t.Spec.Description, InputSchema: t.Spec.InputSchema()}
+	v := ToolView{Name: t.Spec.Name, Description: t.Spec.Description, InputSchema: t.Spec.InputSchema(), OutputSchema: t.Spec.OutputSchema()}
 	v.Annotations.ReadOnly, v.Annotations.OpenWorld = is(hintReadOnly), is(hintOpenWorld)
 	if h&hintReadOnly == 0 {
 		v.Annotations.Destructive = is(hintDestructive)

@@ -67,7 +67,15 @@ func (o *outlet) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController reach what it flushes.
+// FlushError is how http.ResponseController flushes. A writer of net/http takes
+// a Flush and a Write from two sides no better than two of either.
+func (o *outlet) FlushError() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return http.NewResponseController(o.ResponseWriter).Flush()
+}
+
+// Unwrap lets http.ResponseController reach the deadlines of the connection.
 func (o *outlet) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // live says that the library has made up the headers of the answer.

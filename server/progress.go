@@ -64,15 +64,26 @@ func (p *progress) run(every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	n, stage := 0.0, ""
+	tell := func() {
+		n++
+		p.notify(n, stage)
+	}
 	for {
 		select {
 		case stage = <-p.stages:
+			tell()
 		case <-tick.C:
+			tell()
 		case <-p.end:
-			return
+			for {
+				select {
+				case stage = <-p.stages:
+					tell()
+				default:
+					return
+				}
+			}
 		}
-		n++
-		p.notify(n, stage)
 	}
 }
 
@@ -87,8 +98,8 @@ func (p *progress) stage(s string) {
 	}
 }
 
-// stop ends it; nothing is sent once it has returned, since what comes after
-// the answer belongs to no request. What is still to be told is not.
+// stop tells what is still to be told and ends; nothing is sent once it has
+// returned, since what comes after the answer belongs to no request.
 func (p *progress) stop() {
 	if p == nil {
 		return

@@ -116,6 +116,7 @@ type Server struct {
 	streaming http.Handler // the same, as a stream
 	entrances sync.Map     // *mcp.Server -> nothing
 	told      told
+	http      *door
 	every     time.Duration // see door.every
 	beat      time.Duration // between two signs of life on a stream
 
@@ -161,6 +162,7 @@ func New(opt Options) *Server {
 	if opt.Extension.Events != nil {
 		d.drop, d.gone = s.resumable, s.resumable
 	}
+	s.http = d
 	modern := s.entrance(d)
 	d.arrived = s.arrived
 	s.legacy = s.entrance(d)

@@ -131,7 +131,7 @@ func (l *lineWriter) feed(in io.Reader, to io.Writer, limit int) error {
 func (l *lineWriter) pass(line []byte, to io.Writer) error {
 	f, bad := parseFrame(line)
 	if bad == nil {
-		bad = unknownVersion(f, "")
+		bad = badVersion(f, "")
 	}
 	if bad == nil {
 		bad = f.check()

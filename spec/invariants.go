@@ -18,6 +18,7 @@ func (p *parsing) invariants(s *Spec) {
 	p.classes()
 	p.version()
 	p.timestamps()
+	p.resultSchema(s)
 }
 
 func (p *parsing) code(s *Spec) {

@@ -34,6 +34,8 @@ type Spec struct {
 
 	digestOnce sync.Once
 	digest     string
+	resultOnce sync.Once
+	result     *resultSchema
 	codeOnce   sync.Once
 	facts      script.Facts
 	problems   []script.Problem

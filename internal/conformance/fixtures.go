@@ -109,3 +109,6 @@ func failed(s string) *mcp.CallToolResult {
 	res.IsError = true
 	return res
 }
+
+// Refused implements server.Caller; nobody is authenticated here.
+func (f *fixtures) Refused(context.Context, server.RefusedRequest) error { return nil }

@@ -37,7 +37,7 @@ func main() {
 }
 
 func run(addr string, verbose bool) error {
-	if err := server.CheckAddr(addr); err != nil {
+	if err := server.CheckAddr(addr, server.Protection{}); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

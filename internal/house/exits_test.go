@@ -24,6 +24,7 @@ import (
 
 const (
 	callFunc   = "Engine.Call"
+	refuseFunc = "Engine.Refuse"
 	guardFunc  = "Engine.guarded"
 	recordFunc = "Engine.record"
 	// A request of somebody who is not known is no call: it is recorded as one
@@ -109,7 +110,8 @@ func around(in string, n ast.Node, report func(string, ...any)) {
 			switch {
 			case slices.Contains(pipelineSteps, name) && in != guardFunc && !slices.Contains(repeated[name], in):
 				report("%s runs the step %s, which is for %s", in, name, guardFunc)
-			case (name == "guarded" || name == "record" && in != refusedFunc) && in != callFunc:
+			case name == "record" && (in == refuseFunc || in == refusedFunc): // a call that its transport refused
+			case (name == "guarded" || name == "record") && in != callFunc:
 				report("%s uses %s, which is for %s", in, name, callFunc)
 			case name == "closed" && in != recordFunc:
 				report("%s uses %s, which is for %s", in, name, recordFunc)
