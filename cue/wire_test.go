@@ -45,7 +45,7 @@ func filledDecision() decision.Decision {
 		HumanInTheLoop: decision.HumanInTheLoop{Mode: "REQUIRED", Source: "threshold", RuleID: "r", AutoApproved: true, Prompt: "p",
 			Channels: []string{"input_required", "elicitation", "terminal", "out_of_band"}, Approvers: filledApprovers(),
 			ExpirySeconds: 120, OutOfBandExpirySeconds: 900},
-		Limits: decision.Limits{RatePerMinute: 1, Concurrency: 2}, Isolation: decision.IsolationMinimum{Minimum: "process"},
+		Limits: decision.Limits{RatePerMinute: 1, Concurrency: 2, Principal: decision.Rates{RatePerMinute: 3, Concurrency: 4}, Tool: decision.Rates{RatePerMinute: 5, Concurrency: 6}}, Isolation: decision.IsolationMinimum{Minimum: "process"},
 		Reasons: []decision.Reason{{ID: "r", Message: "m", Path: "/p"}},
 		Mask:    texts(),
 		Record:  decision.Record{How: map[string]decision.Form{"/a": decision.FormDrop}, Drop: texts(), Result: decision.ResultContent},

@@ -145,8 +145,20 @@ type Approvers struct {
 	FourEyes bool     `json:"fourEyes"`
 }
 
-// Limits are rates that the server enforces; 0 = none.
+// Limits are rates that the server enforces; 0 = none. The first two are of
+// the calls of one caller and tool.
 type Limits struct {
+	RatePerMinute int64 `json:"ratePerMinute"`
+	Concurrency   int64 `json:"concurrency"`
+	// Principal is what all calls of one caller share, whatever the tool.
+	Principal Rates `json:"principal"`
+	// Tool is what all callers of one tool share.
+	Tool Rates `json:"tool"`
+}
+
+// Rates bound calls: how many may begin in a minute, how many may run at one
+// time; 0 = any number.
+type Rates struct {
 	RatePerMinute int64 `json:"ratePerMinute"`
 	Concurrency   int64 `json:"concurrency"`
 }

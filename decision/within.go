@@ -133,7 +133,20 @@ func (l Limits) Within(o Limits) (dimension string, ok bool) {
 	if !tighter(l.Concurrency, o.Concurrency) {
 		return "concurrency", false
 	}
+	if dimension, ok := l.Principal.within(o.Principal); !ok {
+		return "principal." + dimension, false
+	}
+	if dimension, ok := l.Tool.within(o.Tool); !ok {
+		return "tool." + dimension, false
+	}
 	return "", true
+}
+
+func (r Rates) within(o Rates) (dimension string, ok bool) {
+	if !tighter(r.RatePerMinute, o.RatePerMinute) {
+		return "ratePerMinute", false
+	}
+	return "concurrency", tighter(r.Concurrency, o.Concurrency)
 }
 
 // isolationRank orders what a policy can demand, weakest first.

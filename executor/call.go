@@ -21,12 +21,23 @@ var errSuspended = errors.New("executor: the call waits for a human")
 // is AUDIT_UNAVAILABLE.
 func (e *Engine) Call(ctx context.Context, in Call) Result {
 	r := e.receive(in)
-	err := e.guarded(ctx, r)
+	ctx = e.startTrace(ctx, r)
+	leave, err := e.admit(ctx, r)
+	if err == nil {
+		defer leave()
+		err = e.guarded(ctx, r)
+	}
 	if errors.Is(err, errSuspended) {
 		r.endShadow() // the request that ends the call asks again
-		return Result{CallID: r.callID, Decision: r.decision, InputRequired: r.ask}
+		res := Result{CallID: r.callID, Decision: r.decision, InputRequired: r.ask}
+		r.endTrace(res)
+		return res
 	}
-	return e.record(ctx, r, err)
+	var res Result
+	_ = r.within(ctx, "record", func(ctx context.Context) error { res = e.record(ctx, r, err); return nil })
+	r.endTrace(res)
+	e.measure(r, res)
+	return res
 }
 
 // guarded runs the steps; a panic in one of them is that step's failure.
@@ -36,12 +47,16 @@ func (e *Engine) guarded(ctx context.Context, r *run) (err error) {
 			err = e.panicked(r, p)
 		}
 	}()
-	steps := []func(context.Context, *run) error{e.lookup, e.validate, e.decide, e.limit, e.approve, e.enforce}
+	steps := []struct {
+		span string // "" = it has none
+		do   func(context.Context, *run) error
+	}{{"", e.lookup}, {"", e.validate}, {"decide", e.decide}, {"", e.limit}, {"approve", e.approve}, {"execute", e.enforce}}
 	for _, step := range steps {
 		if ctx.Err() != nil {
 			return left(ctx.Err())
 		}
-		if err := step(ctx, r); err != nil {
+		do := func(ctx context.Context) error { return step.do(ctx, r) }
+		if err := r.within(ctx, step.span, do); err != nil {
 			return unlessLeft(ctx, err)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/toolwarrant/toolwarrant/approval"
 	"github.com/toolwarrant/toolwarrant/audit"
@@ -80,6 +81,10 @@ type Components struct {
 	Broker broker.Options
 	Now    func() time.Time
 	Logger zerolog.Logger
+	// Admission bounds what is worked on at one time; nil = any number of calls.
+	Admission *Admission
+	Meter     Meter        // nil = nobody counts
+	Tracer    trace.Tracer // nil = there are no traces, which then cost nothing
 }
 
 // Engine runs governed calls. It is safe for concurrent use.
@@ -107,6 +112,9 @@ type Call struct {
 	Name      string          // the tool's name or toolId
 	Args      json.RawMessage // as received, not validated; nil means {}
 	TraceID   string
+	// TraceParent is the W3C traceparent that TraceID was taken from, "" = none:
+	// the parent of the spans of this call.
+	TraceParent string
 
 	// Unpublished is a document that is run without being in the catalog:
 	// the author's own run or test. It is never reachable from a network
@@ -139,6 +147,9 @@ type Result struct {
 	// the client and the client will come back with State. The call is then
 	// not settled.
 	InputRequired *InputRequired
+	// RetryAfterMs is set with RATE_LIMITED where it is known when another
+	// attempt makes sense.
+	RetryAfterMs int64
 	// Usage is what the call used; nil when the code did not run.
 	Usage *audit.Usage
 }

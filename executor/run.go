@@ -45,6 +45,9 @@ type run struct {
 	ask     *InputRequired
 	pending *PendingInfo
 
+	retryAfter time.Duration // of a refusal that passes, 0 = not known
+	trace      tracing
+
 	opened bool
 	reply  *worker.Reply
 	value  json.RawMessage

@@ -15,6 +15,10 @@ var limitDimensions = []dimension{
 		func(n int64) decision.Limits { return decision.Limits{RatePerMinute: n} }),
 	rate("limits.concurrency", func(d *decision.Decision) int64 { return d.Limits.Concurrency },
 		func(n int64) decision.Limits { return decision.Limits{Concurrency: n} }),
+	rate("limits.principal.ratePerMinute", func(d *decision.Decision) int64 { return d.Limits.Principal.RatePerMinute }, only),
+	rate("limits.principal.concurrency", func(d *decision.Decision) int64 { return d.Limits.Principal.Concurrency }, only),
+	rate("limits.tool.ratePerMinute", func(d *decision.Decision) int64 { return d.Limits.Tool.RatePerMinute }, only),
+	rate("limits.tool.concurrency", func(d *decision.Decision) int64 { return d.Limits.Tool.Concurrency }, only),
 	{
 		path:  "isolation.minimum",
 		value: func(d *decision.Decision) any { return d.Isolation.Minimum },
@@ -25,6 +29,9 @@ var limitDimensions = []dimension{
 		},
 	},
 }
+
+// only is a limit of that number and no other: every limit is compared alike.
+func only(n int64) decision.Limits { return decision.Limits{RatePerMinute: n} }
 
 func rate(path string, get func(*decision.Decision) int64, only func(int64) decision.Limits) dimension {
 	return dimension{

@@ -30,7 +30,7 @@ decision := {
 	"riskLevel": risk.level,
 	"riskSignals": risk.signals,
 	"humanInTheLoop": hitl.requirement,
-	"limits": limits.rates,
+	"limits": object.union(limits.rates, limits.shared),
 	"isolation": limits.isolation,
 	"mask": log.mask,
 	"record": log.record,

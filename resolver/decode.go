@@ -70,6 +70,15 @@ func (r *reader) optNumber(t *ast.Term, name string) int64 {
 	return r.number(t, name)
 }
 
+// rates are none when absent: policies of before do not state them.
+func (r *reader) rates(t *ast.Term, name string) decision.Rates {
+	if !r.has(t, name) {
+		return decision.Rates{}
+	}
+	v := r.get(t, name)
+	return decision.Rates{RatePerMinute: r.number(v, "ratePerMinute"), Concurrency: r.number(v, "concurrency")}
+}
+
 func (r *reader) boolean(t *ast.Term, name string) bool {
 	v := r.get(t, name)
 	if v == nil {
@@ -200,7 +209,10 @@ func (r *reader) decision(t *ast.Term, d *decision.Decision) {
 		r.fail("humanInTheLoop.mode is %q", m)
 	}
 	limits := r.get(t, "limits")
-	d.Limits = decision.Limits{RatePerMinute: r.number(limits, "ratePerMinute"), Concurrency: r.number(limits, "concurrency")}
+	d.Limits = decision.Limits{
+		RatePerMinute: r.number(limits, "ratePerMinute"), Concurrency: r.number(limits, "concurrency"),
+		Principal: r.rates(limits, "principal"), Tool: r.rates(limits, "tool"),
+	}
 	d.Isolation.Minimum = r.str(r.get(t, "isolation"), "minimum")
 	d.Mask = r.sorted(t, "mask")
 	if o, ok := t.Value.(ast.Object); ok {

@@ -8,6 +8,8 @@ import data.toolwarrant.risk
 rates := {
 	"ratePerMinute": data.toolwarrant.settings.limits.ratePerMinute,
 	"concurrency": data.toolwarrant.settings.limits.concurrency,
+	"principal": object.remove(data.toolwarrant.settings.limits.principal, ["rates"]),
+	"tool": object.remove(data.toolwarrant.settings.limits.tool, ["rates"]),
 }
 
 isolation := {"minimum": data.toolwarrant.settings.isolation[risk.level]}
