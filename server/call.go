@@ -32,8 +32,8 @@ func (d *door) toCall(req *mcp.CallToolRequest) CallRequest {
 		Tool:      req.Params.Name,
 		Args:      req.Params.Arguments,
 		Origin:    d.origin,
-		TraceID:   traceOf(req),
 	}
+	c.TraceID, c.TraceParent = traceOf(req)
 	era := eraOf(req)
 	if era == eraModern {
 		// inputResponses without the state that we sealed are made up.
@@ -154,6 +154,8 @@ func tell(e *fault.Error, extra map[string]any) string {
 		if ms, ok := extra["retryAfterMs"]; ok {
 			text += fmt.Sprintf(" Wait at least %v ms between attempts.", ms)
 		}
+	case e.Code == fault.RateLimited && extra["retryAfterMs"] != nil:
+		text += fmt.Sprintf(" The tool was not run. Wait at least %v ms before the next attempt.", extra["retryAfterMs"])
 	case e.Code == fault.ApprovalDenied:
 		if !strings.HasSuffix(e.Message, "for this request.") { // which says so itself
 			text += " The tool was not run. Do not call it again for this request."

@@ -26,6 +26,8 @@ type CallRequest struct {
 	Args      json.RawMessage // as sent; nil when the client sent none
 	Origin    decision.Origin
 	TraceID   string // W3C trace-id, 32 lower-case hex digits, or ""
+	// TraceParent is the valid traceparent that TraceID was taken from, or "".
+	TraceParent string
 	// Asker is nil when the client cannot be asked in-band.
 	Asker approval.Asker
 	// State is the requestState that the client brought back; "" on a first

@@ -80,7 +80,7 @@ func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who 
 		s.stateless.ServeHTTP(w, r)
 		return
 	}
-	s.stateful.ServeHTTP(w, r)
+	s.serveStateful(w, r, who)
 }
 
 // readBody reads one message within its size and time; false means that the

@@ -46,7 +46,9 @@ type door struct {
 	// expect has the list of a stand written where the answer to a request
 	// leaves; false when it cannot be, and the answer has to carry it.
 	expect func(*mcp.RequestExtra, stand) bool
-	page   int // bytes of the tools in one page of a list
+	// arrived is told of a session that begins; nil = nobody is.
+	arrived func(*mcp.RequestExtra, *mcp.ServerSession)
+	page    int // bytes of the tools in one page of a list
 }
 
 type callKey struct{}
@@ -127,6 +129,9 @@ func (d *door) route(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(context.WithValue(ctx, callKey{}, r), method, inner)
 		case "initialize":
 			legacyInitialize(req)
+			if session, ok := req.GetSession().(*mcp.ServerSession); ok && d.arrived != nil {
+				d.arrived(req.GetExtra(), session)
+			}
 		}
 		return next(ctx, method, req)
 	}

@@ -66,15 +66,18 @@ func legacyInitialize(req mcp.Request) {
 	}
 }
 
-// traceOf finds the trace of a call: _meta first, then the HTTP header.
-func traceOf(req *mcp.CallToolRequest) string {
+// traceOf finds the trace of a call, _meta first, then the HTTP header: its id,
+// and the traceparent that names it. Both are "" where there is none.
+func traceOf(req *mcp.CallToolRequest) (id, parent string) {
 	if s, ok := req.Params.Meta["traceparent"].(string); ok {
-		return traceID(s)
+		parent = s
+	} else if req.Extra != nil {
+		parent = req.Extra.Header.Get("Traceparent")
 	}
-	if req.Extra != nil {
-		return traceID(req.Extra.Header.Get("Traceparent"))
+	if id = traceID(parent); id == "" {
+		return "", ""
 	}
-	return ""
+	return id, parent
 }
 
 // requestHeader carries a number from the dispatcher to the middleware, which

@@ -24,7 +24,7 @@ func Governed(s *service.Service) Caller {
 // Call implements Caller.
 func (g *governed) Call(ctx context.Context, c CallRequest) CallResult {
 	r := g.s.Engine.Call(ctx, executor.Call{
-		Principal: c.Principal, Origin: c.Origin, Name: c.Tool, Args: c.Args, TraceID: c.TraceID,
+		Principal: c.Principal, Origin: c.Origin, Name: c.Tool, Args: c.Args, TraceID: c.TraceID, TraceParent: c.TraceParent,
 		Asker: c.Asker, State: c.State, Answer: c.Answer,
 	})
 	out := CallResult{CallID: r.CallID, Value: r.Value, Err: r.Err}
@@ -33,6 +33,9 @@ func (g *governed) Call(ctx context.Context, c CallRequest) CallResult {
 	}
 	if p := r.Pending; p != nil {
 		out.ErrExtra = map[string]any{"approvalId": p.ApprovalID, "retryAfterMs": p.RetryAfterMs}
+	}
+	if r.RetryAfterMs > 0 {
+		out.ErrExtra = map[string]any{"retryAfterMs": r.RetryAfterMs}
 	}
 	if in := r.InputRequired; in != nil {
 		out.InputRequired = &InputRequired{State: in.State, Prompt: in.Prompt, ExpirySeconds: in.ExpirySeconds}

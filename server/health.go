@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"log"
 	"net/http"
 	"time"
@@ -59,6 +60,29 @@ func policyHealth(st service.PolicyStatus) *policy {
 		p.LastError = &policyError{Code: e.Code, Reason: e.Reason, At: st.LastErrorAt.UTC().Format(time.RFC3339)}
 	}
 	return p
+}
+
+// ready is what /readyz answers: whether new calls are wanted. It has no
+// authentication either, and names no cause.
+type ready struct {
+	Ready  bool   `json:"ready"`
+	Reason string `json:"reason,omitempty"` // draining or unavailable
+}
+
+// serveReady answers what balances load between processes. It differs from
+// /healthz in that it says no before calls are refused.
+func (s *Server) serveReady(w http.ResponseWriter, _ *http.Request) {
+	answer := ready{Ready: true}
+	if s.leaving.Load() {
+		answer = ready{Reason: "draining"}
+	} else if s.opt.Health != nil && s.opt.Health() != nil {
+		answer = ready{Reason: "unavailable"}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if !answer.Ready {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_ = json.NewEncoder(w).Encode(answer)
 }
 
 // atOnce bounds the readers of /metrics, which has no authentication either.

@@ -9,12 +9,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // settleTime is how long cut-off calls may take to answer with their error.
 const settleTime = 3 * time.Second
 
-// Serve answers on ln until ctx ends, then drains: /healthz says so first,
+// Serve answers on ln until ctx ends, then drains: /readyz says so first, and
+// for DrainDelay nothing else changes. Then /healthz says so as well, and
 // new calls get 503 while those in flight go on, answers to open questions
 // still included, for at most DrainTimeout; what is left is cancelled. It
 // returns nil after a drain in time and closes ln in any case. A Server that
@@ -29,6 +32,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		// No WriteTimeout: it would cut the answer of a call off that waited
 		// for a human. Handlers have deadlines of their own.
 	}
+	ln = netutil.LimitListener(ln, s.opt.MaxConnections)
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(ln) }()
 	select {
@@ -38,6 +42,13 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	case <-ctx.Done():
 	}
 
+	s.leaving.Store(true)
+	select {
+	case err := <-failed:
+		s.stopNow()
+		return err
+	case <-time.After(s.opt.DrainDelay):
+	}
 	s.draining.Store(true)
 	cut := !s.inFlight.wait(s.opt.DrainTimeout)
 	s.stopNow()

@@ -46,6 +46,22 @@ type Options struct {
 	SessionTimeout time.Duration
 	// DrainTimeout is how long calls may go on when the server stops; 30 s.
 	DrainTimeout time.Duration
+	// DrainDelay is how long the server goes on as before once it is to stop,
+	// with /readyz saying so already: what balances load needs that time to
+	// notice. 0 = not at all.
+	DrainDelay time.Duration
+	// MaxRequests bounds the messages that are served at one time, those whose
+	// human is being asked included; 4096. MaxBodies bounds the bytes of their
+	// bodies together; 256 MiB. What is beyond gets 429 and is not read.
+	MaxRequests int
+	MaxBodies   int64
+	// MaxConnections bounds the connections of Serve; 10,000. Further ones wait.
+	MaxConnections int
+	// MaxSessions bounds the sessions of the older protocol versions, in total
+	// and for each principal: 10,000 and 2,000.
+	MaxSessions, MaxSessionsEach int
+	// ReaderPatience is how long a client may take for 64 KiB of an answer; 30 s.
+	ReaderPatience time.Duration
 	// HandlerDeadline is how long one call of a tool may take altogether: the
 	// human's time, the execution and a margin. 10 minutes when nil or not
 	// positive.
@@ -71,6 +87,12 @@ const (
 	defaultSession  = 30 * time.Minute
 	defaultDrain    = 30 * time.Second
 	defaultDeadline = 10 * time.Minute
+	defaultRequests    = 4096
+	defaultBodies      = 256 << 20
+	defaultConnections = 10_000
+	defaultSessions    = 10_000
+	defaultEach        = 2_000
+	defaultPatience    = 30 * time.Second
 	// bodyTimeout is how long a client may take to send one message.
 	bodyTimeout = 30 * time.Second
 )
@@ -88,7 +110,10 @@ type Server struct {
 	requests sync.Map // number (string) -> served
 	counter  atomic.Uint64
 	inFlight tally
+	leaving  atomic.Bool // the process is to end; calls are taken until draining
 	draining atomic.Bool
+	load     load
+	guests   guests
 
 	stop     context.Context // see door.stop
 	stopNow  context.CancelFunc
@@ -106,13 +131,22 @@ func New(opt Options) *Server {
 	setDefault(&opt.PageBytes, listPage)
 	setDefault(&opt.SessionTimeout, defaultSession)
 	setDefault(&opt.DrainTimeout, defaultDrain)
+	setDefault(&opt.MaxRequests, defaultRequests)
+	setDefault(&opt.MaxBodies, defaultBodies)
+	setDefault(&opt.MaxConnections, defaultConnections)
+	setDefault(&opt.MaxSessions, defaultSessions)
+	setDefault(&opt.MaxSessionsEach, defaultEach)
+	setDefault(&opt.ReaderPatience, defaultPatience)
 	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins)}
 	s.stop, s.stopNow = context.WithCancel(context.Background())
+	s.load.limits = loadLimits{opt.MaxRequests, opt.MaxBodies}
+	s.guests.limits = guestLimits{opt.MaxSessions, opt.MaxSessionsEach}
 
 	d := s.door(decision.OriginMCPHTTP)
 	d.drop, d.gone, d.expect, d.who = s.httpContext, s.httpContext, s.httpExpect, s.httpPrincipal
-	s.legacy = d.server(opt.Name, opt.Version)
 	modern := d.server(opt.Name, opt.Version)
+	d.arrived = s.arrived
+	s.legacy = d.server(opt.Name, opt.Version)
 	common := mcp.StreamableHTTPOptions{
 		Logger: d.slog(), MaxRequestBodyBytes: opt.MaxBodyBytes,
 		DisableLocalhostProtection: true, // visitors does more, and knows allowed-hosts
@@ -161,8 +195,9 @@ func setDefault[T comparable](v *T, def T) {
 // Handler serves every path of the HTTP door.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/mcp", s.serveMCP)
+	mux.Handle("/mcp", s.bounded(s.serveMCP))
 	mux.HandleFunc("GET /healthz", s.serveHealth)
+	mux.HandleFunc("GET /readyz", s.serveReady)
 	mux.HandleFunc("GET /{$}", s.serveRoot)
 	if s.opt.Metrics != nil {
 		mux.Handle("GET /metrics", s.metrics())
