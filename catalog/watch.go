@@ -55,7 +55,7 @@ func (c *Catalog) fingerprint() string {
 			fmt.Fprintf(&b, "%q %d %d %v\n", path, st.Size(), st.ModTime().UnixNano(), st.Mode())
 		}
 	}
-	dirs := append([]string{}, c.options.Dirs...)
+	dirs := c.folders()
 	if c.options.Home != "" {
 		dirs = append(dirs, userDir(c.options.Home))
 		add(c.statePath())

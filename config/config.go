@@ -37,6 +37,9 @@ type Config struct {
 	Runtime Runtime `json:"runtime"`
 	Server  Server  `json:"server"`
 	Log     Log     `json:"log"`
+
+	Limits    Limits    `json:"limits"`
+	Telemetry Telemetry `json:"telemetry"`
 }
 
 // Catalog says which tools exist and which of them are served.
@@ -138,10 +141,37 @@ type Server struct {
 	MaxBodyBytes          int64    `json:"max-body-bytes"`
 	SessionTimeoutSeconds int64    `json:"session-timeout-seconds"`
 	DrainSeconds          int64    `json:"drain-seconds"`
+	DrainDelaySeconds     int64    `json:"drain-delay-seconds"` // ready no more, and still serving
 }
 
 // Log says how much the process tells about itself, and in which form.
 type Log struct {
 	Level  string `json:"level"`  // debug, info, warn, error
 	Format string `json:"format"` // text, json
+}
+
+// Limits bound what the process takes on, whoever asks. What callers may do is
+// policy.
+type Limits struct {
+	Running       int64 `json:"running"`     // calls at one time
+	Waiting       int64 `json:"waiting"`     // further ones, for their turn
+	WaitMillis    int64 `json:"wait-millis"` // of one of them
+	Requests      int64 `json:"requests"`    // messages over HTTP at one time
+	BodyBytes     int64 `json:"body-bytes"`  // of their bodies together
+	Connections   int64 `json:"connections"`
+	Sessions      int64 `json:"sessions"`
+	SessionsEach  int64 `json:"sessions-each"` // of one principal
+	ReaderSeconds int64 `json:"reader-seconds"`
+	HeapFloor     int64 `json:"heap-floor-bytes"` // 0 = none
+}
+
+// Telemetry says where traces go.
+type Telemetry struct {
+	TracesURL     string `json:"traces-url"` // "" = there are none
+	SamplePercent int64  `json:"sample-percent"`
+	CAFile        string `json:"ca-file"`
+	ServerName    string `json:"server-name"`
+	CertFile      string `json:"cert-file"`
+	KeyFile       string `json:"key-file"`
+	HeaderFile    string `json:"header-file"`
 }

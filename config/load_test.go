@@ -27,6 +27,11 @@ func defaultConfig() *Config {
 		Server: Server{AllowedHosts: none, AllowedOrigins: none, MaxBodyBytes: 4 << 20,
 			SessionTimeoutSeconds: 1800, DrainSeconds: 30},
 		Log: Log{Level: "info", Format: "text"},
+		Limits: Limits{
+			Running: 256, Waiting: 1024, WaitMillis: 5000, Requests: 4096, BodyBytes: 256 << 20, Connections: 10000,
+			Sessions: 10000, SessionsEach: 2000, ReaderSeconds: 30, HeapFloor: 64 << 20,
+		},
+		Telemetry: Telemetry{SamplePercent: 100},
 	}
 }
 

@@ -34,7 +34,11 @@ func (e *Engine) Call(ctx context.Context, in Call) Result {
 		return res
 	}
 	var res Result
-	_ = r.within(ctx, "record", func(ctx context.Context) error { res = e.record(ctx, r, err); return nil })
+	_ = r.within(ctx, "record", func(ctx context.Context) error {
+		defer r.clock.track(&r.clock.recording)()
+		res = e.record(ctx, r, err)
+		return nil
+	})
 	r.endTrace(res)
 	e.measure(r, res)
 	return res

@@ -21,6 +21,8 @@ type Ended struct {
 	// of the others are 0.
 	Decided, Asked, Ran             bool
 	Decide, Approve, Execute, Total time.Duration
+	// Record is how long the close record took.
+	Record time.Duration
 }
 
 // Meter counts settled calls. It is safe for concurrent use.
@@ -41,7 +43,7 @@ func (e *Engine) measure(r *run, res Result) {
 	}()
 	m := Ended{
 		Origin: r.in.Origin, Outcome: res.Outcome, Decided: r.decision != nil, Asked: r.human.Channel != nil, Ran: r.opened,
-		Decide: r.clock.decide, Approve: r.clock.approve, Execute: r.clock.execute, Total: time.Since(r.clock.began),
+		Decide: r.clock.decide, Approve: r.clock.approve, Execute: r.clock.execute, Total: time.Since(r.clock.began), Record: r.clock.recording,
 	}
 	if r.tool != nil && r.hidden == nil {
 		m.Tool = r.tool.Spec.Name

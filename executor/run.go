@@ -113,6 +113,7 @@ func (r *run) conceal(id, why string) error {
 type clock struct {
 	began                    time.Time
 	decide, approve, execute time.Duration
+	recording                time.Duration // of the close record; in the metrics alone, since the record was made by then
 }
 
 func (c *clock) track(d *time.Duration) func() {

@@ -198,4 +198,3 @@ func TestRatesFromManyCalls(t *testing.T) {
 		t.Errorf("%d calls of 100 were let through, want 50", ran)
 	}
 }
-

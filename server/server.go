@@ -83,10 +83,10 @@ type Options struct {
 }
 
 const (
-	defaultBody     = 4 << 20
-	defaultSession  = 30 * time.Minute
-	defaultDrain    = 30 * time.Second
-	defaultDeadline = 10 * time.Minute
+	defaultBody        = 4 << 20
+	defaultSession     = 30 * time.Minute
+	defaultDrain       = 30 * time.Second
+	defaultDeadline    = 10 * time.Minute
 	defaultRequests    = 4096
 	defaultBodies      = 256 << 20
 	defaultConnections = 10_000

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
@@ -124,7 +125,7 @@ type revisions struct {
 // secret. It changes at once with the first two, and within secretsEvery with
 // the last. It is cheap.
 func (s *Service) ListRevision() string {
-	policy, content := s.Policy.Revision(), s.Catalog.Content()
+	policy, content := s.Policy.Revision(), s.Catalog.Content()+"/"+strconv.FormatInt(s.generation.Load(), 10)
 	r := &s.revisions
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/toolwarrant/toolwarrant/impact"
 )
@@ -15,7 +16,9 @@ import (
 // author chose.
 type Metrics struct {
 	prometheus.Gatherer
-	service *Service
+	registry *prometheus.Registry
+	service  *Service
+	calls    *callMetrics
 
 	decisions   *prometheus.CounterVec
 	shadows     *prometheus.CounterVec
@@ -45,7 +48,7 @@ func newMetrics(s *Service) *Metrics {
 	}
 	registry := prometheus.NewRegistry()
 	m := &Metrics{
-		Gatherer: registry, service: s,
+		Gatherer: registry, registry: registry, service: s, calls: newCallMetrics(registry),
 		decisions:   counters("policy_decisions_total", "Answers of the policy in force to calls, by what they are.", "outcome"),
 		shadows:     counters("shadow_decisions_total", "What the shadow policy would have made of calls; same is no difference, failed is no answer.", "result"),
 		activations: counters("policy_activations_total", "Policies that were activated or refused, the first one included.", "role", "result"),
@@ -54,7 +57,8 @@ func newMetrics(s *Service) *Metrics {
 	for _, outcome := range []string{"allowed", "denied", "rejected", "hidden", "failed"} {
 		m.decisions.WithLabelValues(outcome)
 	}
-	registry.MustRegister(m.decisions, m.shadows, m.activations, m)
+	registry.MustRegister(m.decisions, m.shadows, m.activations, m,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -92,10 +96,14 @@ func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{policyInfo, policyActivated, policyError, sinkUp, sinkWaiting, sinkBehind, sinkLost} {
 		out <- d
 	}
+	for _, d := range callDescs {
+		out <- d
+	}
 }
 
 // Collect implements prometheus.Collector: what is so at this moment.
 func (m *Metrics) Collect(out chan<- prometheus.Metric) {
+	m.collectCalls(out)
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		for i := range labels { // the revision of a bundle is whatever its maker wrote
 			labels[i] = strings.ToValidUTF8(labels[i], "?")

@@ -153,6 +153,13 @@ func (p *origin) renew(ctx context.Context, always bool) (activated, news bool, 
 	return activated, news, err
 }
 
+// reoperate compiles the policy anew for what the operator allows.
+func (p *origin) reoperate(ctx context.Context, op resolver.Operator) error {
+	p.renewing.Lock()
+	defer p.renewing.Unlock()
+	return p.resolver.ReloadFor(ctx, op)
+}
+
 func (p *origin) note(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -32,6 +34,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/keyring"
 	"github.com/toolwarrant/toolwarrant/resolver"
+	"github.com/toolwarrant/toolwarrant/service/telemetry"
 )
 
 // Options open an installation.
@@ -69,6 +72,12 @@ type Service struct {
 	stop       context.CancelFunc
 	swept      chan struct{}
 	revisions  revisions
+	traces     *telemetry.Traces // nil = none
+
+	reconfiguring sync.Mutex
+	current       atomic.Pointer[config.Config] // in force; nil = Config, which the process was started with
+	pendingKeys   []string                      // that wait for a restart, as they were said last
+	generation    atomic.Int64                  // of what lists depend on beside policy and catalog
 }
 
 // Operator is what cfg lets tools do, in the form that policy reads.
@@ -170,11 +179,15 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	if err := Ready(ctx, s.runtime); err != nil {
 		return nil, err
 	}
+	if s.traces, err = openTraces(o); err != nil {
+		return nil, err
+	}
 	operator := Operator(o.Home, o.Config)
 	s.Engine, err = executor.New(executor.Components{
 		Catalog: s.Catalog, Policy: s.Policy, Shadow: s.shadowPolicy(), Observer: s.Metrics,
 		ShadowPatience: time.Duration(o.Config.Policy.ShadowWaitMillis) * time.Millisecond, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
 		Secrets: secrets, Keys: keys, Now: time.Now, Logger: o.Logger,
+		Admission: executor.NewAdmission(admissionLimits(o.Config)), Meter: s.Metrics, Tracer: tracerOf(s.traces),
 		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: operator.BasePath, Roots: append([]string{operator.BasePath}, operator.Roots...), UserAgent: userAgent(o.Version), Logger: o.Logger},
 	})
 	if err != nil {
@@ -232,6 +245,11 @@ func (s *Service) closeParts(ctx context.Context) error {
 	}
 	if s.notary != nil {
 		errs = append(errs, s.notary.last(ctx))
+	}
+	if s.traces != nil {
+		if err := s.traces.Close(ctx); err != nil {
+			s.logger.Warn().Err(err).Msg("the last traces could not be sent")
+		}
 	}
 	return errors.Join(errs...)
 }
