@@ -106,7 +106,6 @@ func (r *run) endTrace(res Result) {
 	if r.tool != nil && r.hidden == nil {
 		r.trace.span.SetName("tools/call " + r.tool.Spec.Name)
 		set("gen_ai.tool.name", r.tool.Spec.Name)
-		set("gen_ai.tool.call.id", r.callID)
 	}
 	if d := r.decision; d != nil {
 		set("toolwarrant.decision.id", d.DecisionID)
