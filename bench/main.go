@@ -13,6 +13,10 @@
 // be on:
 //
 //	go run ./bench audit -writers 64 -seconds 2 -rounds 5 -dir /var/lib/toolwarrant
+//
+// And soak loads a server that runs, with approvals, and checks every answer:
+//
+//	go run ./bench soak -url http://127.0.0.1:8282/mcp -clients 64 -seconds 60 -approvals 10
 package main
 
 import (
@@ -47,6 +51,9 @@ func dispatch() error {
 	}
 	if len(os.Args) > 1 && os.Args[1] == "audit" {
 		return benchAudit(os.Args[2:])
+	}
+	if len(os.Args) > 1 && os.Args[1] == "soak" {
+		return soak(os.Args[2:])
 	}
 	clients := flag.Int("clients", 64, "clients at a time")
 	seconds := flag.Float64("seconds", 4, "length of one measurement")

@@ -29,19 +29,10 @@ func (e *Engine) Call(ctx context.Context, in Call) Result {
 	}
 	if errors.Is(err, errSuspended) {
 		r.endShadow() // the request that ends the call asks again
-		res := Result{CallID: r.callID, Decision: r.decision, InputRequired: r.ask}
-		r.endTrace(res)
-		return res
+		r.endTrace(Result{})
+		return Result{CallID: r.callID, Decision: r.decision, InputRequired: r.ask}
 	}
-	var res Result
-	_ = r.within(ctx, "record", func(ctx context.Context) error {
-		defer r.clock.track(&r.clock.recording)()
-		res = e.record(ctx, r, err)
-		return nil
-	})
-	r.endTrace(res)
-	e.measure(r, res)
-	return res
+	return e.record(ctx, r, err)
 }
 
 // guarded runs the steps; a panic in one of them is that step's failure.

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
@@ -55,6 +56,18 @@ func (e *Engine) measure(r *run, res Result) {
 		m.RiskLevel = r.decision.RiskLevel
 	}
 	e.Meter.Ended(m)
+}
+
+// settling measures the record of a call, and ends with it what is measured of
+// the call.
+func (e *Engine) settling(ctx context.Context, r *run, res *Result) (done func()) {
+	recorded, ended := r.clock.track(&r.clock.recording), r.begins(ctx, "record")
+	return func() {
+		recorded()
+		ended()
+		r.endTrace(*res)
+		e.measure(r, *res)
+	}
 }
 
 // retryMillis rounds up: who comes back a part of a millisecond early is refused

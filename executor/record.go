@@ -20,7 +20,8 @@ const recordPatience = 10 * time.Second
 
 // record writes the one close record of the call and makes the answer. An
 // answer whose record cannot be written does not leave.
-func (e *Engine) record(ctx context.Context, r *run, failed error) Result {
+func (e *Engine) record(ctx context.Context, r *run, failed error) (out Result) {
+	defer e.settling(ctx, r, &out)()
 	res, body := e.ending(r, fault.From(failed))
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
 	defer cancel()

@@ -23,10 +23,16 @@ type tracing struct{ span trace.Span }
 
 // startTrace begins the span of a call. A call without a trace of its caller
 // begins one, which is then also the trace of its records.
-func (e *Engine) startTrace(ctx context.Context, r *run) context.Context {
+func (e *Engine) startTrace(ctx context.Context, r *run) (traced context.Context) {
 	if e.Tracer == nil {
 		return ctx
 	}
+	defer func() {
+		if p := recover(); p != nil {
+			e.panicked(r, p)
+			traced, r.trace.span = ctx, nil
+		}
+	}()
 	ctx, r.trace.span = e.Tracer.Start(withParent(ctx, r.in.TraceParent), "tools/call", trace.WithSpanKind(spanKind(r.in.Origin)), trace.WithAttributes(
 		attribute.String("mcp.method.name", "tools/call"),
 		attribute.String("gen_ai.operation.name", "execute_tool"),
@@ -75,12 +81,21 @@ func (r *run) within(ctx context.Context, name string, step func(context.Context
 		return step(ctx)
 	}
 	ctx, span := r.trace.span.TracerProvider().Tracer(TracerName).Start(ctx, name)
-	defer span.End() // also of a step that panics
+	defer span.End() // also where the step panics
 	err := step(ctx)
 	if err != nil {
 		span.SetStatus(codes.Error, "")
 	}
 	return err
+}
+
+// begins begins a span that holds nothing, and gives what ends it.
+func (r *run) begins(ctx context.Context, name string) (end func()) {
+	if r.trace.span == nil {
+		return func() {}
+	}
+	_, span := r.trace.span.TracerProvider().Tracer(TracerName).Start(ctx, name)
+	return func() { span.End() }
 }
 
 // TracerName is the instrumentation scope of the spans of this package.
@@ -106,7 +121,6 @@ func (r *run) endTrace(res Result) {
 	if r.tool != nil && r.hidden == nil {
 		r.trace.span.SetName("tools/call " + r.tool.Spec.Name)
 		set("gen_ai.tool.name", r.tool.Spec.Name)
-		set("gen_ai.tool.call.id", r.callID)
 	}
 	if d := r.decision; d != nil {
 		set("toolwarrant.decision.id", d.DecisionID)

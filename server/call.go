@@ -165,7 +165,7 @@ func tell(e *fault.Error, extra map[string]any) string {
 			text += fmt.Sprintf(" Wait at least %v ms between attempts.", ms)
 		}
 	case e.Code == fault.RateLimited && extra["retryAfterMs"] != nil:
-		text += fmt.Sprintf(" The tool was not run. Wait at least %v ms before the next attempt.", extra["retryAfterMs"])
+		text += fmt.Sprintf(" Wait at least %v ms before the next attempt. The tool was not run.", extra["retryAfterMs"])
 	case e.Code == fault.ApprovalDenied:
 		if !strings.HasSuffix(e.Message, "for this request.") { // which says so itself
 			text += " The tool was not run. Do not call it again for this request."

@@ -199,7 +199,7 @@ func internalRPC() error {
 // slog gives the library a logger: its warnings and errors, as debug lines,
 // since nearly all of them are about what clients do wrong.
 func (d *door) slog() *slog.Logger {
-	if d.log.GetLevel() > zerolog.DebugLevel {
+	if max(d.log.GetLevel(), zerolog.GlobalLevel()) > zerolog.DebugLevel {
 		return slog.New(slog.DiscardHandler)
 	}
 	return slog.New(zerolog.NewSlogHandler(d.log.With().Str("from", "mcp library").Logger()))

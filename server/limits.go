@@ -207,3 +207,32 @@ func (s *Server) arrived(extra *mcp.RequestExtra, session *mcp.ServerSession) {
 		s.guests.enter(session, whose(r.principal))
 	}
 }
+
+// Limits are the bounds of the door that can change while it serves.
+type Limits struct {
+	Requests     int   // Options.MaxRequests
+	BodyBytes    int64 // Options.MaxBodies
+	Sessions     int   // Options.MaxSessions
+	SessionsEach int   // Options.MaxSessionsEach
+}
+
+// Limit puts other bounds into force; one that is not positive stays. What is
+// inside stays as well.
+func (s *Server) Limit(l Limits) {
+	s.load.mu.Lock()
+	if l.Requests > 0 {
+		s.load.limits.requests = l.Requests
+	}
+	if l.BodyBytes > 0 {
+		s.load.limits.bytes = l.BodyBytes
+	}
+	s.load.mu.Unlock()
+	s.guests.mu.Lock()
+	defer s.guests.mu.Unlock()
+	if l.Sessions > 0 {
+		s.guests.limits.total = l.Sessions
+	}
+	if l.SessionsEach > 0 {
+		s.guests.limits.each = l.SessionsEach
+	}
+}

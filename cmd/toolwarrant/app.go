@@ -181,17 +181,7 @@ func (a *app) open(ctx context.Context, flags map[string]any) (*service.Service,
 }
 
 func (a *app) logger(cfg *config.Config) zerolog.Logger {
-	level, err := zerolog.ParseLevel(cfg.Log.Level)
-	if err != nil {
-		level = zerolog.InfoLevel
-	}
-	var l zerolog.Logger
-	if cfg.Log.Format == "json" {
-		l = zerolog.New(a.std.err)
-	} else {
-		l = zerolog.New(zerolog.ConsoleWriter{Out: a.std.err, NoColor: !isTerminal(a.std.err), TimeFormat: "15:04:05"})
-	}
-	return l.Level(level).With().Timestamp().Logger()
+	return newLogger(a.std.err, cfg, isTerminal(a.std.err)).Level(levelOf(cfg))
 }
 
 // principal is the person at this terminal.

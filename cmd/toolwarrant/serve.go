@@ -4,8 +4,6 @@ import (
 	"context"
 	"net"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -55,7 +53,7 @@ func flagValues(c *cobra.Command) map[string]any {
 }
 
 func (a *app) serveCmd() *cobra.Command {
-	var stdio bool
+	var stdio, check bool
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the tools to agents over MCP",
@@ -75,27 +73,37 @@ shadow" counts that. /healthz and /metrics show both policies.`,
   toolwarrant serve --policy policy.tar.gz
   toolwarrant serve --policy https://policies.example.com/tools.tar.gz
   toolwarrant serve --policy policy.tar.gz --shadow-policy next/
+  toolwarrant serve --config toolwarrant.yaml --check-config
   toolwarrant serve --stdio`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			home, cfg, err := a.settings(flagValues(c))
+			flags := flagValues(c)
+			home, cfg, err := a.settings(flags)
 			if err != nil {
 				return err
 			}
-			return a.serve(c.Context(), home, cfg, stdio)
+			if check {
+				return a.checkConfig(c.Context(), home, cfg, stdio)
+			}
+			return a.serve(c.Context(), home, cfg, flags, stdio)
 		},
 	}
 	c.Flags().String("addr", "", "address to listen on (default 127.0.0.1:8282)")
 	c.Flags().BoolVar(&stdio, "stdio", false, "speak MCP on standard input and output")
+	c.Flags().BoolVar(&check, "check-config", false, "say what would be in force, or what is wrong, and serve nothing")
 	c.Flags().String("audit", "", "audit log file (default <home>/audit/audit.ndjson)")
+	a.formats(c, "text", "json")
 	a.policyFlag(c)
 	c.Flags().String("shadow-policy", "", "second policy, as --policy: decides too, is not enforced")
 	catalogFlags(c)
 	return c
 }
 
-func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio bool) error {
-	log := a.logger(cfg)
+func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags map[string]any, stdio bool) error {
+	hidden := service.NewLogMask(a.std.err)
+	log := newLogger(hidden, cfg, isTerminal(a.std.err))
+	setLevel(cfg)
+	service.HeapFloor(cfg.Limits.HeapFloor, os.LookupEnv)
 	var who auth.Setup
 	if !stdio {
 		var err error
@@ -131,16 +139,22 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 		Auth: who.Auth, OpenMetrics: cfg.Auth.OpenMetrics,
 		AllowedHosts: auth.Hosts(cfg), AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
-		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second,
+		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second, DrainDelay: time.Duration(cfg.Server.DrainDelaySeconds) * time.Second,
+		MaxRequests: int(cfg.Limits.Requests), MaxBodies: cfg.Limits.BodyBytes, MaxConnections: int(cfg.Limits.Connections),
+		MaxSessions: int(cfg.Limits.Sessions), MaxSessionsEach: int(cfg.Limits.SessionsEach),
+		ReaderPatience: time.Duration(cfg.Limits.ReaderSeconds) * time.Second,
 		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Metrics: s.Metrics, Logger: log,
 	})
+	s.Metrics.Register(srv.Collector())
 	if err := s.Started(ctx, version()); err != nil {
 		return err
 	}
 	if err := a.announce(ctx, s, log, stdio); err != nil {
 		return err
 	}
-	go reloadOnHangup(ctx, s, log)
+	go s.MaskLog(ctx, hidden)
+	go (&reloader{app: a, flags: flags, s: s, srv: srv, log: log}).follow(ctx)
+	go followShed(ctx, s, srv, log)
 	go followCatalog(ctx, s, log)
 	if cfg.Audit.Index {
 		indexing, stop := context.WithCancel(ctx)
@@ -232,25 +246,5 @@ func followPolicy(ctx context.Context, log zerolog.Logger, every time.Duration, 
 			st := status()
 			log.Info().Str("policy", st.Revision).Str("bundle", st.Bundle).Msg("the policy was renewed")
 		}
-	}
-}
-
-// reloadOnHangup reads policy and catalog anew at SIGHUP. What is broken is
-// refused and logged; calls go on under what was good.
-func reloadOnHangup(ctx context.Context, s *service.Service, log zerolog.Logger) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangups:
-		}
-		if err := s.Reload(ctx); err != nil {
-			log.Error().Err(err).Msg("reload refused; what was good stays in force")
-			continue
-		}
-		log.Info().Str("policy", s.Policy.Revision()).Msg("reloaded")
 	}
 }
