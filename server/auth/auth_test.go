@@ -224,16 +224,18 @@ func TestCertificates(t *testing.T) {
 		want            string // subject, or "!" and the reason
 		inGroups        []string
 	}{
-		"cn":              {"cn", "ou", ca.issue(t, nil), "agent-1", []string{"ops", "finance"}}, // in the order of DER
-		"dns":             {"san-dns", "o", ca.issue(t, nil), "agent.acme.example", []string{"Acme"}},
-		"uri":             {"san-uri", "none", ca.issue(t, nil), "spiffe://acme/agent", nil},
-		"email":           {"san-email", "none", ca.issue(t, nil), "agent@acme.example", nil},
-		"stranger":        {"cn", "none", other.issue(t, nil), "!untrusted", nil},
-		"expired":         {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Second) }), "!expired", nil},
-		"not yet":         {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Hour) }), "!not-yet-valid", nil},
-		"of a server":     {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }), "!untrusted", nil},
-		"no name":         {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.Subject = pkix.Name{} }), "!no-subject", nil},
-		"two names":       {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.Subject.ExtraNames = []pkix.AttributeTypeAndValue{commonName("agent-1"), commonName("root")} }), "!no-subject", nil},
+		"cn":          {"cn", "ou", ca.issue(t, nil), "agent-1", []string{"ops", "finance"}}, // in the order of DER
+		"dns":         {"san-dns", "o", ca.issue(t, nil), "agent.acme.example", []string{"Acme"}},
+		"uri":         {"san-uri", "none", ca.issue(t, nil), "spiffe://acme/agent", nil},
+		"email":       {"san-email", "none", ca.issue(t, nil), "agent@acme.example", nil},
+		"stranger":    {"cn", "none", other.issue(t, nil), "!untrusted", nil},
+		"expired":     {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Second) }), "!expired", nil},
+		"not yet":     {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Hour) }), "!not-yet-valid", nil},
+		"of a server": {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }), "!untrusted", nil},
+		"no name":     {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.Subject = pkix.Name{} }), "!no-subject", nil},
+		"two names": {"cn", "none", ca.issue(t, func(c *x509.Certificate) {
+			c.Subject.ExtraNames = []pkix.AttributeTypeAndValue{commonName("agent-1"), commonName("root")}
+		}), "!no-subject", nil},
 		"two addresses":   {"san-dns", "none", ca.issue(t, func(c *x509.Certificate) { c.DNSNames = []string{"a.example", "b.example"} }), "!no-subject", nil},
 		"a hidden letter": {"cn", "none", ca.issue(t, func(c *x509.Certificate) { c.Subject.CommonName = "agent\u200b" }), "!no-subject", nil},
 		"a bad group":     {"cn", "ou", ca.issue(t, func(c *x509.Certificate) { c.Subject.OrganizationalUnit = []string{"a\nb"} }), "!groups", nil},
