@@ -87,11 +87,12 @@ type Server struct {
 	stateful  http.Handler
 	stateless http.Handler
 
-	binder   binder
-	requests sync.Map // number (string) -> served
-	counter  atomic.Uint64
-	inFlight tally
-	draining atomic.Bool
+	binder     binder
+	saidNobody atomic.Int64 // when the log last said that nobody can be authenticated
+	requests   sync.Map     // number (string) -> served
+	counter    atomic.Uint64
+	inFlight   tally
+	draining   atomic.Bool
 
 	stop     context.Context // see door.stop
 	stopNow  context.CancelFunc

@@ -113,7 +113,7 @@ var waysOut = map[string]struct {
 	"executor/broker Broker.Do .Msg":                  {1, fixed},
 	"server Server.closeSessions .Msg":                {1, fixed},
 	"cmd/toolwarrant identity .Msg":                   {2, ours},
-	"server Server.authenticate .Msg":                 {2, ours},
+	"server Server.unavailable .Msg":                  {1, ours},
 	"server Server.authenticate .Write":               {1, fixed},
 	"server Server.refused .Msg":                      {1, ours},
 	"server Server.bound http.Error":                  {1, fixed},
