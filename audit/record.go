@@ -216,7 +216,7 @@ type Object struct {
 
 // Event is an administrative act.
 type Event struct {
-	Kind      string         // "publish", "draft", "policy.activate", "policy.refuse", "approval.decide", "key", "reload", "flood", "torn"
+	Kind      string         // "publish", "draft", "policy.activate", "policy.refuse", "approval.decide", "key.create", "key.revoke", "key.rotate", "reload", "flood", "torn"
 	Principal *Principal     // who did it, nil for the system
 	Detail    map[string]any // small, JSON; masked
 }

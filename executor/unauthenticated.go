@@ -96,7 +96,8 @@ type refusals struct {
 	mu      sync.Mutex
 	sources *lru.Cache[netip.Prefix, *rate.Limiter]
 	all     *rate.Limiter
-	flood   *flood // what was counted and is in no event yet, nil = nothing
+	flood   *flood        // what was counted and is in no event yet, nil = nothing
+	every   time.Duration // how long that may wait; 0 = floodEvery
 }
 
 // flood is what one event says.
@@ -131,9 +132,17 @@ func (f *refusals) count(reason string, source netip.Prefix, report func()) {
 	defer f.mu.Unlock()
 	if f.flood == nil {
 		f.flood = newFlood()
-		time.AfterFunc(floodEvery, report)
+		f.later(report)
 	}
 	f.flood.add(reason, source, 1)
+}
+
+func (f *refusals) later(report func()) {
+	every := f.every
+	if every == 0 {
+		every = floodEvery
+	}
+	time.AfterFunc(every, report)
 }
 
 func newFlood() *flood {
@@ -167,7 +176,7 @@ func (f *refusals) giveBack(old *flood, report func()) {
 	defer f.mu.Unlock()
 	if f.flood == nil {
 		f.flood = newFlood()
-		time.AfterFunc(floodEvery, report)
+		f.later(report)
 	}
 	into := f.flood
 	into.since = old.since

@@ -20,6 +20,8 @@ const (
 	// name of a tool, in bytes, and peekTime how long that may take.
 	maxPeek  = 16 << 10
 	peekTime = 2 * time.Second
+	// sayEvery is how often the log says that callers cannot be authenticated.
+	sayEvery = 10 * time.Second
 )
 
 // RefusedRequest is a request that was not authenticated, or that is about
@@ -57,15 +59,24 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (*decision
 		req.Reason, req.Method, err = refusal.Reason, refusal.Method, refusal
 	case errors.As(err, &unavailable):
 		req.Method = unavailable.Method
-		s.opt.Logger.Error().Err(err).Msg("callers cannot be authenticated")
+		s.unavailable(err)
 	default:
-		s.opt.Logger.Error().Err(err).Msg("callers cannot be authenticated")
+		s.unavailable(err)
 	}
 	if failed := s.refused(r, req); failed != nil {
 		err = failed
 	}
 	auth.Write(w, err)
 	return nil, false
+}
+
+// unavailable logs why nobody can be authenticated, now and then: as many
+// requests may come as somebody likes to send.
+func (s *Server) unavailable(err error) {
+	now := time.Now().UnixNano()
+	if last := s.saidNobody.Load(); now-last >= int64(sayEvery) && s.saidNobody.CompareAndSwap(last, now) {
+		s.opt.Logger.Error().Err(err).Msg("callers cannot be authenticated")
+	}
 }
 
 // refused puts a request on record. A client that leaves must not be able to

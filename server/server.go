@@ -120,14 +120,15 @@ type Server struct {
 	every     time.Duration // see door.every
 	beat      time.Duration // between two signs of life on a stream
 
-	binder   binder
-	requests sync.Map // number (string) -> served
-	counter  atomic.Uint64
-	inFlight tally
-	leaving  atomic.Bool // the process is to end; calls are taken until draining
-	draining atomic.Bool
-	load     load
-	guests   guests
+	binder     binder
+	saidNobody atomic.Int64 // when the log last said that nobody can be authenticated
+	requests   sync.Map     // number (string) -> served
+	counter    atomic.Uint64
+	inFlight   tally
+	leaving    atomic.Bool // the process is to end; calls are taken until draining
+	draining   atomic.Bool
+	load       load
+	guests     guests
 
 	stop     context.Context // see door.stop
 	stopNow  context.CancelFunc

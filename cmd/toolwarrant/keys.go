@@ -12,7 +12,6 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/keyring/apikey"
-	"github.com/toolwarrant/toolwarrant/service"
 )
 
 func (a *app) keysCmd() *cobra.Command {
@@ -49,7 +48,6 @@ client id tw_<id>. Policy decides what that may do.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			w.Name = args[0]
-			w.Groups, w.Scopes = service.Names(w.Groups), service.Names(w.Scopes)
 			if expires != "" {
 				var err error
 				if w.Expires, err = lifetime(expires); err != nil {
@@ -75,8 +73,8 @@ client id tw_<id>. Policy decides what that may do.`,
 		},
 	}
 	c.Flags().StringVar(&w.Subject, "subject", "", "who its caller is (default NAME)")
-	c.Flags().StringSliceVar(&w.Groups, "group", nil, "a group of its caller; may be repeated")
-	c.Flags().StringSliceVar(&w.Scopes, "scope", nil, "a scope of its caller; may be repeated")
+	c.Flags().StringArrayVar(&w.Groups, "group", nil, "a group of its caller; may be repeated")
+	c.Flags().StringArrayVar(&w.Scopes, "scope", nil, "a scope of its caller; may be repeated")
 	c.Flags().StringVar(&expires, "expires", "", `how long it is good, such as 90d, 12h or 30m (default: until it is revoked)`)
 	a.formats(c, "text", "json")
 	return c

@@ -111,7 +111,6 @@ var waysOut = map[string]struct {
 	"executor/broker Broker.Do .Msg":                    {1, fixed},
 	"server Server.closeSessions .Msg":                  {1, fixed},
 	"cmd/toolwarrant identity .Msg":                     {2, ours},
-	"server Server.authenticate .Msg":                   {2, ours},
 	"server Server.authenticate .Write":                 {1, fixed},
 	"server Server.refused .Msg":                        {1, ours},
 	"server Server.bound http.Error":                    {1, fixed},
@@ -162,4 +161,5 @@ var waysOut = map[string]struct {
 	"cmd/toolwarrant reloader.config .Msg":              {3, ours},
 	"cmd/toolwarrant followShed .Msg":                   {1, ours},
 	"cmd/toolwarrant app.checkConfig .printf":           {4, visible},
+	"server Server.unavailable .Msg":                    {1, ours},
 }
