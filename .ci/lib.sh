@@ -79,3 +79,11 @@ node_20() {
 	fi
 	command -v npm >/dev/null && [ "$(node --version 2>/dev/null | sed 's/^v//; s/\..*//')" -ge 20 ] 2>/dev/null
 }
+
+# npm_packages installs what the lock of a folder names. A lock can name an
+# optional package for another system that this registry does not have, which
+# npm ci takes for an error and npm install does not.
+npm_packages() {
+	(cd "$1" && { npm ci --no-audit --no-fund --ignore-scripts --loglevel=silent ||
+		npm install --no-save --no-audit --no-fund --ignore-scripts --loglevel=error; })
+}

@@ -1,17 +1,18 @@
-// What both scripts do once they have a client: list, call, and let the human
-// accept and decline. It prints one JSON document; exit 0 means that
-// everything was as expected.
+// What both scripts do once they have a client: list, call, let the human accept
+// and decline, and give up on a call that takes long. It prints one JSON
+// document; exit 0 means that everything was as expected.
 //
-//   node legacy.mjs URL [--call NAME] [--args JSON] [--expect TEXT] [--ask NAME] [--ask-args JSON]
+//   node legacy.mjs URL [--call NAME] [--args JSON] [--expect TEXT] [--ask NAME] [--ask-args JSON] [--slow NAME]
 //
 // --call  a tool that runs without asking (default base64)
 // --args  its arguments (default {"text":"hello world"})
 // --expect the text that it returns (default aGVsbG8gd29ybGQ=)
 // --ask   a tool that needs approval; without it approvals are not tried
+// --slow  a tool that takes many seconds; without it progress and cancelling are not tried
 
 export function options(argv) {
   const [url, ...rest] = argv;
-  const o = { url, call: 'base64', args: { text: 'hello world' }, expect: 'aGVsbG8gd29ybGQ=', ask: '', askArgs: {} };
+  const o = { url, call: 'base64', args: { text: 'hello world' }, expect: 'aGVsbG8gd29ybGQ=', ask: '', askArgs: {}, slow: '' };
   for (let i = 0; i < rest.length; i += 2) {
     const v = rest[i + 1];
     if (rest[i] === '--call') o.call = v;
@@ -19,15 +20,16 @@ export function options(argv) {
     else if (rest[i] === '--expect') o.expect = v;
     else if (rest[i] === '--ask') o.ask = v;
     else if (rest[i] === '--ask-args') o.askArgs = JSON.parse(v);
+    else if (rest[i] === '--slow') o.slow = v;
     else throw new Error(`unknown option ${rest[i]}`);
   }
-  if (!url) throw new Error('usage: node legacy.mjs|modern.mjs URL [--call NAME] [--args JSON] [--ask NAME] [--ask-args JSON]');
+  if (!url) throw new Error('usage: node legacy.mjs|modern.mjs URL [--call NAME] [--args JSON] [--ask NAME] [--ask-args JSON] [--slow NAME]');
   return o;
 }
 
 // run drives one script. connect(human) gives a connected client whose human
 // is the given function, or one that cannot ask when it is null.
-export async function run(era, connect) {
+export async function run(era, connect, slowOptions) {
   const report = { era, ok: false, checks: {} };
   const check = (name, ok, seen) => { report.checks[name] = ok ? 'ok' : { failed: seen ?? null }; };
   const clients = [];
@@ -59,6 +61,24 @@ export async function run(era, connect) {
         const e = refused.structuredContent?.error;
         check(action, refused.isError && e?.code === 'APPROVAL_DENIED' && e?.reason === reason, refused);
       }
+    }
+
+    if (o.slow) {
+      const giveUp = new AbortController();
+      const heard = [];
+      const onprogress = (p) => {
+        heard.push(p);
+        if (p.message === 'running') giveUp.abort();
+      };
+      const late = setTimeout(() => giveUp.abort(), 60000);
+      const ended = await plain
+        .callTool({ name: o.slow, arguments: {} }, ...slowOptions({ onprogress, signal: giveUp.signal }))
+        .then((answer) => ({ answer }), (err) => ({ gaveUp: String(err) }));
+      clearTimeout(late);
+      check('progress', heard.some((p) => p.message === 'running') && heard.every((p, i) => i === 0 || p.progress > heard[i - 1].progress), heard);
+      check('cancel', Boolean(ended.gaveUp), ended);
+      const next = await plain.callTool({ name: o.call, arguments: o.args });
+      check('call after cancel', !next.isError && next.content[0]?.text === o.expect, next);
     }
     report.ok = Object.values(report.checks).every((v) => v === 'ok');
   } catch (err) {

@@ -10,4 +10,4 @@ await run('legacy', async (human) => {
   if (human) client.setRequestHandler(ElicitRequestSchema, async (req) => human(req.params));
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return client;
-});
+}, (options) => [undefined, options]);

@@ -11,4 +11,4 @@ await run('modern', async (human) => {
   if (human) client.setRequestHandler('elicitation/create', async (req) => human(req.params));
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return client;
-});
+}, (options) => [options]);
