@@ -43,6 +43,7 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 		return err
 	}
 	defer gate.Close()
+	r.begun = true
 	reply, err := e.Runtime.Run(ctx, r.workerCall(e.Runtime), gate)
 	r.reply = &reply
 	r.usage = usage(reply.Usage, gate.Ledger())

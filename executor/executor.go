@@ -86,7 +86,6 @@ type Components struct {
 type Engine struct {
 	Components
 	limits  limiter
-	asking  sync.Mutex    // looking for an out-of-band question and asking it
 	entered sync.Map      // digests of specs, and revisions of policies, that are in the audit chain
 	shadows chan struct{} // a place for each call about which the shadow is asked
 }
@@ -139,6 +138,9 @@ type Result struct {
 	// the client and the client will come back with State. The call is then
 	// not settled.
 	InputRequired *InputRequired
+	// Note says what a caller has to know of the result: that it is the outcome
+	// of an earlier call, or that the approver changed the arguments. "" = nothing.
+	Note string
 	// Usage is what the call used; nil when the code did not run.
 	Usage *audit.Usage
 }

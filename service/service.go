@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -69,6 +70,9 @@ type Service struct {
 	stop       context.CancelFunc
 	swept      chan struct{}
 	revisions  revisions
+
+	approvalFeed *approval.Feed
+	feedOnce     sync.Once
 }
 
 // Operator is what cfg lets tools do, in the form that policy reads.
@@ -160,6 +164,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 		return nil, err
 	}
 	s.Approvals = approval.NewGate(store, keys, time.Now)
+	s.approvalFeed = approval.NewFeed(s.Approvals)
 	secrets := secret.New(secretsFile(o.Home, o.Config), os.LookupEnv)
 	if err := secrets.Check(); err != nil {
 		return nil, err
@@ -184,8 +189,12 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	return s, nil
 }
 
-// sweepEvery is how often expired questions are closed.
-const sweepEvery = 5 * time.Second
+const (
+	// sweepEvery is how often expired questions are closed.
+	sweepEvery = time.Second
+	// upkeepEvery is after how many of those times the log is looked after.
+	upkeepEvery = 5
+)
 
 // sweep closes what nobody came back for.
 func (s *Service) sweep(ctx context.Context) {
@@ -193,14 +202,18 @@ func (s *Service) sweep(ctx context.Context) {
 	said := ""
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
-	for {
+	failed := logOnce(func(err error) { s.logger.Warn().Err(err).Msg("expired approvals could not be swept") })
+	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if _, err := s.Approvals.Sweep(ctx); err != nil {
-			s.logger.Warn().Err(err).Msg("expired approvals could not be swept")
+		if _, err := s.Approvals.Sweep(ctx); err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		if n%upkeepEvery != 0 {
+			continue
 		}
 		if _, err := s.Audit.CloseAbandoned(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			s.logger.Warn().Err(err).Msg("abandoned calls could not be closed in the audit log")

@@ -138,15 +138,18 @@ func TestUnreadableIsAnError(t *testing.T) {
 		return path, p.ID, string(b)
 	}
 	for name, damage := range map[string]func(string) string{
-		"empty":         func(string) string { return "" },
-		"cut":           func(s string) string { return s[:len(s)/2] },
-		"not JSON":      func(string) string { return "hello" },
-		"array":         func(string) string { return "[]" },
-		"null":          func(string) string { return "null" },
-		"newer":         func(s string) string { return strings.Replace(s, `"version":1`, `"version":2`, 1) },
-		"no version":    func(s string) string { return strings.Replace(s, `"version":1`, `"version":0`, 1) },
+		"empty":      func(string) string { return "" },
+		"cut":        func(s string) string { return s[:len(s)/2] },
+		"not JSON":   func(string) string { return "hello" },
+		"array":      func(string) string { return "[]" },
+		"null":       func(string) string { return "null" },
+		"newer":      func(s string) string { return strings.Replace(s, `"version":2`, `"version":3`, 1) },
+		"no version": func(s string) string { return strings.Replace(s, `"version":2`, `"version":0`, 1) },
+		"older with newer members": func(s string) string {
+			return strings.NewReplacer(`"version":2`, `"version":1`, `"released":0`, `"released":1`).Replace(s)
+		},
 		"unknown state": func(s string) string { return strings.Replace(s, `"state":"pending"`, `"state":"granted"`, 1) },
-		"unknown field": func(s string) string { return strings.Replace(s, `"version":1`, `"version":1,"force":true`, 1) },
+		"unknown field": func(s string) string { return strings.Replace(s, `"version":2`, `"version":2,"force":true`, 1) },
 		"twice": func(s string) string {
 			return strings.Replace(s, `"state":"pending"`, `"state":"pending","state":"accepted"`, 1)
 		},
