@@ -26,7 +26,8 @@ func defaultConfig() *Config {
 		Runtime: Runtime{Isolation: "process"},
 		Server: Server{AllowedHosts: none, AllowedOrigins: none, MaxBodyBytes: 4 << 20,
 			SessionTimeoutSeconds: 1800, DrainSeconds: 30},
-		Log: Log{Level: "info", Format: "text"},
+		Log:       Log{Level: "info", Format: "text"},
+		Approvals: Approvals{Webhook: ApprovalWebhook{TimeoutSeconds: 5}, Callback: ApprovalCallback{Groups: []string{}}},
 	}
 }
 

@@ -60,6 +60,9 @@ type Options struct {
 	Sinks func() []audit.SinkStatus
 	// Metrics are what /metrics answers; nil = there is no such path.
 	Metrics prometheus.Gatherer
+	// Callback takes signed answers to approvals at /approvals/callback; nil =
+	// there is no such path.
+	Callback http.Handler
 	// Health says why the process cannot serve; nil means healthy.
 	Health func() error
 	// Logger gets what goes wrong. Never arguments or results.
@@ -166,6 +169,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", s.serveRoot)
 	if s.opt.Metrics != nil {
 		mux.Handle("GET /metrics", s.metrics())
+	}
+	if s.opt.Callback != nil {
+		mux.Handle("/approvals/callback", s.opt.Callback)
 	}
 	for _, p := range []string{"/sse", "/sse/", "/message", "/messages", "/messages/"} {
 		mux.HandleFunc(p, serveOldTransport)

@@ -98,9 +98,11 @@ const feedEvery = time.Second
 func (s *Service) ApprovalEvents(ctx context.Context) <-chan approval.Event {
 	s.feedOnce.Do(func() {
 		s.approvalFeed.Prime(s.background)
-		go s.approvalFeed.Run(s.background, feedEvery, logOnce(func(err error) {
-			s.logger.Warn().Err(err).Msg("the approvals cannot be listed; no event tells of them")
-		}))
+		s.beside.Go(func() {
+			s.approvalFeed.Run(s.background, feedEvery, logOnce(func(err error) {
+				s.logger.Warn().Err(err).Msg("some approvals cannot be read; no event tells of those")
+			}))
+		})
 	})
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(s.background, cancel)

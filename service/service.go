@@ -73,6 +73,7 @@ type Service struct {
 
 	approvalFeed *approval.Feed
 	feedOnce     sync.Once
+	beside       sync.WaitGroup // what runs beside the calls until background ends
 }
 
 // Operator is what cfg lets tools do, in the form that policy reads.
@@ -227,6 +228,7 @@ func (s *Service) sweep(ctx context.Context) {
 func (s *Service) Close(ctx context.Context) error {
 	s.stop()
 	<-s.swept
+	s.beside.Wait()
 	return s.closeParts(ctx)
 }
 

@@ -121,8 +121,13 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, stdio 
 			log.Error().Err(err).Msg("closing left something behind; the next start repairs it")
 		}
 	}()
+	callback, err := s.ApprovalWebhooks(version())
+	if err != nil {
+		return err
+	}
 	srv := server.New(server.Options{
-		Caller: server.Governed(s), Name: cfg.Name, Version: version(),
+		Callback: callback,
+		Caller:   server.Governed(s), Name: cfg.Name, Version: version(),
 		AllowedHosts: cfg.Server.AllowedHosts, AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
 		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second,
