@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/keyring"
 )
 
 const gives = "return 'got ' + a"
@@ -88,6 +90,15 @@ func TestChangesBetweenAskAndRetry(t *testing.T) {
 		{"policy that shows it to nobody", func(i *installation) { i.rules(hide("t_ask")); i.tell() }, false},
 		{"spec", func(i *installation) { i.write("t_ask", asking("return 'else'")); i.tell() }, false},
 		{"restart", func(i *installation) { i.restart() }, true},
+		{"rotated keys", func(i *installation) {
+			keys, err := keyring.Open(filepath.Join(i.home, "keys"))
+			if err == nil {
+				_, err = keys.Rotate()
+			}
+			if err != nil {
+				i.t.Fatal(err)
+			}
+		}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			i, url := attacked(t)
