@@ -34,6 +34,12 @@ type Binding struct {
 	DecisionDigest string             `json:"decisionDigest"`
 	ExpiresAt      time.Time          `json:"expiresAt"`
 	Nonce          string             `json:"nonce"`
+
+	// Rekeyed is of a call that wants to run: the digest of its arguments
+	// under the key that a stored digest names, "" where that key is gone. A
+	// question that was asked before the keyring was rotated is found with it.
+	// It is not stored; nil = ParamsDigest alone counts.
+	Rekeyed func(stored string) string `json:"-"`
 }
 
 // Question is what the human sees: all arguments, masked, with control and
@@ -72,7 +78,7 @@ type Approver struct {
 
 // Pending is one question with its state, as stored.
 type Pending struct {
-	Version   int                `json:"version"` // of this format: 1
+	Version   int                `json:"version"` // of this format: Version
 	ID        string             `json:"id"`
 	Binding   Binding            `json:"binding"`
 	Question  Question           `json:"question"`
@@ -85,6 +91,34 @@ type Pending struct {
 	// Ask is the body of the ask record, so that any process can close the
 	// call when the asking one is gone or nobody comes back.
 	Ask []byte `json:"ask"`
+
+	// What follows came with version 2; entries of version 1 lack it.
+
+	// Origin is the way that the call came, "" = not known.
+	Origin decision.Origin `json:"origin"`
+	// Amendment is what the approver made of the call; nil = it runs as asked.
+	Amendment *Amendment `json:"amendment"`
+	// ConsumedAt is when the acceptance let its call through.
+	ConsumedAt *time.Time `json:"consumedAt"`
+	// Released counts how often an acceptance came back unused.
+	Released int `json:"released"`
+	// Outcome is how that call ended; nil while it runs.
+	Outcome *Outcome `json:"outcome"`
+}
+
+// Version is the newest version of the format of Pending. Version 1 is read
+// too: it lacks the members that came with 2.
+const Version = 2
+
+// Amended reports whether an approver changed the arguments.
+func (p Pending) Amended() bool { return p.Amendment != nil }
+
+// Shown is the question that the acceptance was given to.
+func (p Pending) Shown() Question {
+	if p.Amendment != nil {
+		return p.Amendment.Question
+	}
+	return p.Question
 }
 
 // Store keeps pending approvals. Implementations are safe for concurrent use
@@ -99,8 +133,12 @@ type Store interface {
 	List(ctx context.Context) ([]Pending, error)
 	// Transition moves id from one state to another, atomically: of many
 	// concurrent calls exactly one wins, the others get an error that is
-	// ErrConflict. change may set Approver and DecidedAt of the new entry.
+	// ErrConflict. change may set the other members of the new entry, and must not
+	// write to what the old one points to.
 	Transition(ctx context.Context, id string, from, to State, change func(*Pending)) (Pending, error)
+	// Exclusively runs f while no other f runs, in this process or another one
+	// that shares the store. The error is that of f, or why it could not run.
+	Exclusively(ctx context.Context, f func(context.Context) error) error
 	// Delete removes an entry; an absent one is no error.
 	Delete(ctx context.Context, id string) error
 }

@@ -1,6 +1,10 @@
 package approval
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+)
 
 // Acceptable reports whether anybody at all may accept the call: nobody may
 // where a second person is required and the caller could be that person too.
@@ -22,6 +26,13 @@ func (p Pending) Needs() string {
 		needs = append(needs, "somebody of one of the groups "+strings.Join(p.Approvers.Groups, ", "))
 	}
 	return strings.Join(needs, ", ")
+}
+
+// MayAccept reports whether the caller's own human may accept a call of
+// theirs, under these approvers: so whether it is of use to ask in band.
+func MayAccept(caller decision.Principal, who decision.Approvers) bool {
+	p := Pending{Approvers: who, Binding: Binding{Principal: caller}}
+	return mayAnswer(p, ActionAccept, Approver{Subject: caller.Subject, Method: caller.Method, Groups: caller.Groups}) == nil
 }
 
 // unknown reports whether the caller could be anybody.

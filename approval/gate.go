@@ -18,15 +18,19 @@ const (
 	refusalMemory = 5 * time.Minute
 	// keepFinished is how long finished entries stay in the store.
 	keepFinished = time.Hour
+	// keepUsed is how long one stays whose call ran: long enough to give its
+	// outcome again, and not longer than need be with what a tool returned.
+	keepUsed = 2 * ReplayFor
 )
 
 // Gate is the one place that asks, settles and uses approvals. It holds no
 // state of its own: any number of gates, in any number of processes, work on
 // one Store. Safe for concurrent use.
 type Gate struct {
-	store Store
-	keys  keyring.Keyring
-	now   func() time.Time
+	store   Store
+	keys    keyring.Keyring
+	now     func() time.Time
+	changed chan struct{} // a change of this process that no Feed has seen yet
 }
 
 // NewGate makes a gate over a store. keys seals what clients carry; now is
@@ -35,13 +39,32 @@ func NewGate(store Store, keys keyring.Keyring, now func() time.Time) *Gate {
 	if now == nil {
 		now = time.Now
 	}
-	return &Gate{store: store, keys: keys, now: now}
+	g := &Gate{keys: keys, now: now, changed: make(chan struct{}, 1)}
+	g.store = telling{store, g.changed}
+	return g
 }
 
 // Ask stores the question durably and gives the pending entry. Nonce and
 // ExpiresAt of b are set here. ask is the body of the ask record. A binding
 // with an empty field binds nothing and is an error.
 func (g *Gate) Ask(ctx context.Context, b Binding, q Question, channel string, who decision.Approvers, expiry time.Duration, ask []byte) (Pending, error) {
+	return g.Pose(ctx, Posed{Binding: b, Question: q, Channel: channel, Approvers: who, Expiry: expiry, Ask: ask})
+}
+
+// Posed is a question about to be asked.
+type Posed struct {
+	Binding   Binding // without Nonce and ExpiresAt
+	Question  Question
+	Channel   string
+	Approvers decision.Approvers
+	Origin    decision.Origin // of the call
+	Expiry    time.Duration
+	Ask       []byte // body of the ask record
+}
+
+// Pose is Ask for a question that knows how its call came.
+func (g *Gate) Pose(ctx context.Context, q Posed) (Pending, error) {
+	b, channel, expiry := q.Binding, q.Channel, q.Expiry
 	for name, v := range map[string]string{
 		"callId": b.CallID, "toolId": b.ToolID, "specDigest": b.SpecDigest, "paramsDigest": b.ParamsDigest,
 		"decisionDigest": b.DecisionDigest, "principal.subject": b.Principal.Subject, "channel": channel,
@@ -54,10 +77,10 @@ func (g *Gate) Ask(ctx context.Context, b Binding, q Question, channel string, w
 		return Pending{}, fmt.Errorf("approval: cannot ask, the expiry %s is not positive", expiry)
 	}
 	now := g.now().UTC().Truncate(time.Millisecond)
-	b.Nonce, b.ExpiresAt = NewID(), now.Add(expiry)
+	b.Nonce, b.ExpiresAt, b.Rekeyed = NewID(), now.Add(expiry), nil
 	p := Pending{
-		Version: 1, ID: NewID(), Binding: b, Question: q, Channel: channel, Approvers: who,
-		State: StatePending, CreatedAt: now, Ask: ask,
+		Version: Version, ID: NewID(), Binding: b, Question: q.Question, Channel: channel, Approvers: q.Approvers,
+		State: StatePending, CreatedAt: now, Ask: q.Ask, Origin: q.Origin,
 	}
 	if err := g.store.Create(ctx, p); err != nil {
 		return Pending{}, err
@@ -68,6 +91,12 @@ func (g *Gate) Ask(ctx context.Context, b Binding, q Question, channel string, w
 // Get gives one entry, whatever its state.
 func (g *Gate) Get(ctx context.Context, id string) (Pending, error) { return g.store.Get(ctx, id) }
 
+// Exclusively runs f while nobody else who shares the store runs one: for
+// looking whether a question is asked already, and asking it.
+func (g *Gate) Exclusively(ctx context.Context, f func(context.Context) error) error {
+	return g.store.Exclusively(ctx, f)
+}
+
 // List gives all entries, oldest first.
 func (g *Gate) List(ctx context.Context) ([]Pending, error) { return g.store.List(ctx) }
 
@@ -76,6 +105,11 @@ func (g *Gate) List(ctx context.Context) ([]Pending, error) { return g.store.Lis
 // the entry becomes expired. Somebody who may not answer gets ErrNotApprover
 // and changes nothing. Everything but ActionAccept is a refusal.
 func (g *Gate) Settle(ctx context.Context, id string, action Action, by Approver) (Pending, error) {
+	return g.settle(ctx, id, action, by, nil)
+}
+
+// settle is Settle; change may add to what the answer makes of the entry.
+func (g *Gate) settle(ctx context.Context, id string, action Action, by Approver, change func(*Pending)) (Pending, error) {
 	if action == ActionDeferred || action == "" {
 		return Pending{}, fmt.Errorf("approval: %q is no answer", action)
 	}
@@ -99,6 +133,9 @@ func (g *Gate) Settle(ctx context.Context, id string, action Action, by Approver
 		n.DecidedAt = &at
 		if by.Subject != "" {
 			n.Approver = &by
+		}
+		if change != nil {
+			change(n)
 		}
 	})
 	if errors.Is(err, ErrConflict) {
@@ -179,7 +216,10 @@ func (g *Gate) Consume(ctx context.Context, id string, b Binding) (Pending, erro
 	case p.State != StateAccepted:
 		return p, &NotAcceptedError{State: p.State}
 	}
-	used, err := g.store.Transition(ctx, id, StateAccepted, StateConsumed, nil)
+	used, err := g.store.Transition(ctx, id, StateAccepted, StateConsumed, func(n *Pending) {
+		at := g.now().UTC().Truncate(time.Millisecond)
+		n.ConsumedAt = &at
+	})
 	if errors.Is(err, ErrConflict) {
 		return p, ErrUsed
 	}
@@ -208,31 +248,53 @@ func (g *Gate) Redeem(ctx context.Context, state string, b Binding, action Actio
 	if action == ActionDeferred {
 		action = ""
 	}
+	if action != "" {
+		if p, err = g.conclude(ctx, p, action, by); err != nil {
+			return p, err
+		}
+	}
+	return g.Consume(ctx, id, b)
+}
+
+// Conclude is Settle for the human whom the caller's own client asked. An
+// acceptance that came another way stands; a refusal here has the last word,
+// so that an acceptance from elsewhere lets nothing through. nil means that
+// the question is accepted.
+func (g *Gate) Conclude(ctx context.Context, id string, action Action, by Approver) (Pending, error) {
+	if action == ActionDeferred || action == "" {
+		return Pending{}, fmt.Errorf("approval: %q is no answer", action)
+	}
+	p, err := g.store.Get(ctx, id)
+	if err != nil {
+		return Pending{}, err
+	}
+	return g.conclude(ctx, p, action, by)
+}
+
+func (g *Gate) conclude(ctx context.Context, p Pending, action Action, by Approver) (_ Pending, err error) {
 	here := false
-	if action != "" && p.State == StatePending {
-		if p, err = g.Settle(ctx, id, action, by); err != nil && !errors.Is(err, ErrConflict) {
+	if p.State == StatePending {
+		if p, err = g.Settle(ctx, p.ID, action, by); err != nil && !errors.Is(err, ErrConflict) {
 			return p, err
 		}
 		here = err == nil
 	}
-	if action != "" && action != ActionAccept {
-		// Even if another channel accepted first: this caller's human said no.
-		if p.State == StateAccepted {
-			// Somebody accepted on another channel; this caller's human has
-			// the last word, so that the acceptance lets nothing through.
-			if n, err := g.store.Transition(ctx, id, StateAccepted, stateOf(action), nil); err == nil {
-				p, here = n, true
-			}
-		}
-		return p, &NotAcceptedError{State: stateOf(action), Here: here}
+	if action == ActionAccept {
+		return p, nil // what became of it, Consume says
 	}
-	return g.Consume(ctx, id, b)
+	if p.State == StateAccepted {
+		if n, err := g.store.Transition(ctx, p.ID, StateAccepted, stateOf(action), nil); err == nil {
+			p, here = n, true
+		}
+	}
+	return p, &NotAcceptedError{State: stateOf(action), Here: here}
 }
 
 // Match finds what is already known about the same call of the same caller on
 // the out-of-band channel: the newest entry with the same binding (CallID,
 // nonce and expiry aside) that is pending, or accepted and not yet used, or
-// was refused within the last five minutes.
+// was refused within the last five minutes, or was used and either has no
+// outcome yet or had one within ReplayFor.
 func (g *Gate) Match(ctx context.Context, b Binding) (Pending, bool, error) {
 	all, err := g.store.List(ctx)
 	if err != nil {
@@ -250,6 +312,10 @@ func (g *Gate) Match(ctx context.Context, b Binding) (Pending, bool, error) {
 			}
 		case StateDeclined, StateCancelled, StateTimeout:
 			if p.DecidedAt != nil && g.now().Before(p.DecidedAt.Add(refusalMemory)) {
+				return p, true, nil
+			}
+		case StateConsumed:
+			if p.ConsumedAt != nil && (p.Outcome == nil || g.now().Before(p.Outcome.At.Add(ReplayFor))) {
 				return p, true, nil
 			}
 		}
@@ -272,7 +338,7 @@ func (g *Gate) Waiting(ctx context.Context, p decision.Principal) (int, error) {
 // Sweep moves entries that are past their expiry and still pending or
 // accepted to expired, and gives exactly those that this call moved, so that
 // each abandoned call is closed by one process. Finished entries older than
-// an hour are deleted. What can be swept is swept even when part of the store
+// an hour are deleted, used ones after twice ReplayFor. What can be swept is swept even when part of the store
 // cannot be read; the error says so then.
 func (g *Gate) Sweep(ctx context.Context) ([]Pending, error) {
 	all, err := g.store.List(ctx)
@@ -290,16 +356,29 @@ func (g *Gate) Sweep(ctx context.Context) ([]Pending, error) {
 				err = errors.Join(err, xerr)
 			}
 		default:
-			end := p.Binding.ExpiresAt
-			if p.DecidedAt != nil && p.DecidedAt.After(end) {
-				end = *p.DecidedAt
-			}
-			if g.now().After(end.Add(keepFinished)) {
+			if g.now().After(p.keptUntil()) {
 				err = errors.Join(err, g.store.Delete(ctx, p.ID))
 			}
 		}
 	}
 	return moved, err
+}
+
+// keptUntil is how long a finished entry is of use.
+func (p Pending) keptUntil() time.Time {
+	if p.State == StateConsumed {
+		switch {
+		case p.Outcome != nil:
+			return p.Outcome.At.Add(keepUsed)
+		case p.ConsumedAt != nil && p.ConsumedAt.After(p.Binding.ExpiresAt): // it may run for long
+			return p.ConsumedAt.Add(keepFinished)
+		}
+	}
+	end := p.Binding.ExpiresAt
+	if p.DecidedAt != nil && p.DecidedAt.After(end) {
+		end = *p.DecidedAt
+	}
+	return end.Add(keepFinished)
 }
 
 func (g *Gate) expired(p Pending) bool { return !g.now().Before(p.Binding.ExpiresAt) }

@@ -315,7 +315,25 @@ func TestMatch(t *testing.T) {
 			if _, err := w.Consume(ctx, p.ID, b); err != nil {
 				w.t.Fatal(err)
 			}
-		}, 0, ""},
+		}, 0, approval.StateConsumed},
+		{"ended", func(w world, p approval.Pending) {
+			settle(approval.ActionAccept)(w, p)
+			if _, err := w.Consume(ctx, p.ID, b); err != nil {
+				w.t.Fatal(err)
+			}
+			if err := w.Finish(ctx, p.ID, approval.Ending{CallID: "c", Value: []byte(`1`)}); err != nil {
+				w.t.Fatal(err)
+			}
+		}, 4 * time.Minute, approval.StateConsumed},
+		{"ended long ago", func(w world, p approval.Pending) {
+			settle(approval.ActionAccept)(w, p)
+			if _, err := w.Consume(ctx, p.ID, b); err != nil {
+				w.t.Fatal(err)
+			}
+			if err := w.Finish(ctx, p.ID, approval.Ending{CallID: "c", Value: []byte(`1`)}); err != nil {
+				w.t.Fatal(err)
+			}
+		}, 5 * time.Minute, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := newWorld(t)

@@ -39,6 +39,7 @@ func (h *HITL) MarshalZerologObject(e *zerolog.Event) {
 	str(e, "expiresAt", h.ExpiresAt)
 	str(e, "ruleId", h.RuleID)
 	truth(e, "fourEyes", h.FourEyes)
+	str(e, "originalParamsDigest", h.OriginalParamsDigest)
 }
 
 // MarshalZerologObject encodes the failure.

@@ -81,6 +81,9 @@ const (
 	HITLExpired      HITLOutcome = "EXPIRED"
 	HITLPending      HITLOutcome = "PENDING"
 	HITLOwnTest      HITLOutcome = "OWN_TEST"
+	// HITLReplayed: an accepted call that ran a moment ago was made again and
+	// got the same outcome; nothing ran. relatedCallId is the one that ran.
+	HITLReplayed HITLOutcome = "REPLAYED"
 )
 
 // Call is the body of an ask, open or close record. Fields without value are
@@ -156,6 +159,10 @@ type HITL struct {
 	// anybody could be asked, and absent from records of before they were kept.
 	RuleID   *string `json:"ruleId"`
 	FourEyes *bool   `json:"fourEyes"`
+	// OriginalParamsDigest names the arguments that the caller sent, where an
+	// approver put others in their place; those are the params of the record.
+	// Absent from records of before it was kept.
+	OriginalParamsDigest *string `json:"originalParamsDigest"`
 }
 
 // Error is the failure of a call, masked by the writer.

@@ -42,6 +42,8 @@ type Config struct {
 
 	Limits    Limits    `json:"limits"`
 	Telemetry Telemetry `json:"telemetry"`
+
+	Approvals Approvals `json:"approvals"`
 }
 
 // Catalog says which tools exist and which of them are served.
@@ -150,6 +152,30 @@ type Server struct {
 type Log struct {
 	Level  string `json:"level"`  // debug, info, warn, error
 	Format string `json:"format"` // text, json
+}
+
+// Approvals says how other systems learn of questions to humans, and answer.
+type Approvals struct {
+	Webhook  ApprovalWebhook  `json:"webhook"`
+	Callback ApprovalCallback `json:"callback"`
+}
+
+// ApprovalWebhook is who is told of questions.
+type ApprovalWebhook struct {
+	URL            string `json:"url"` // "" = nobody
+	SecretFile     string `json:"secret-file"`
+	CAFile         string `json:"ca-file"`
+	ServerName     string `json:"server-name"`
+	CertFile       string `json:"cert-file"`
+	KeyFile        string `json:"key-file"`
+	HeaderFile     string `json:"header-file"`
+	TimeoutSeconds int64  `json:"timeout-seconds"`
+}
+
+// ApprovalCallback is who may answer by a signed message.
+type ApprovalCallback struct {
+	SecretFile string   `json:"secret-file"` // "" = nobody
+	Groups     []string `json:"groups"`
 }
 
 // Limits bound what the process takes on, whoever asks. What callers may do is

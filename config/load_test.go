@@ -36,6 +36,7 @@ func defaultConfig() *Config {
 			Sessions: 10000, SessionsEach: 2000, ReaderSeconds: 30, HeapFloor: 64 << 20,
 		},
 		Telemetry: Telemetry{SamplePercent: 100},
+		Approvals: Approvals{Webhook: ApprovalWebhook{TimeoutSeconds: 5}, Callback: ApprovalCallback{Groups: []string{}}},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -40,7 +39,8 @@ func (e *Engine) approve(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	inBand := r.in.Asker != nil && slices.Contains(h.Channels, r.in.Asker.Channel()) && !h.Approvers.FourEyes
+	// Asking a human who may not accept would only teach them to say yes.
+	inBand := r.in.Asker != nil && slices.Contains(h.Channels, r.in.Asker.Channel()) && approval.MayAccept(r.in.Principal, h.Approvers)
 	if !inBand {
 		if !slices.Contains(h.Channels, approval.ChannelOutOfBand) {
 			return r.refused(audit.HITLUnsupported, approval.Denied(approval.ReasonUnsupported))
@@ -97,7 +97,9 @@ func (e *Engine) pose(ctx context.Context, r *run, b approval.Binding, channel s
 	if err := e.Audit.Ask(ctx, body, e.recordMask(r)); err != nil {
 		return approval.Pending{}, err
 	}
-	p, err := e.Approvals.Ask(ctx, b, q, channel, r.decision.HumanInTheLoop.Approvers, expiry, nil)
+	p, err := e.Approvals.Pose(ctx, approval.Posed{
+		Binding: b, Question: q, Channel: channel, Approvers: r.decision.HumanInTheLoop.Approvers, Origin: r.in.Origin, Expiry: expiry,
+	})
 	if err != nil {
 		e.Logger.Error().Str("error", r.logged(err)).Str("callId", r.callID).Msg("the question could not be kept")
 		return p, r.refused(audit.HITLUnsupported, unreachable(err))
@@ -126,13 +128,10 @@ func (e *Engine) settle(ctx context.Context, r *run, p approval.Pending, action 
 	// A client that leaves while it is asked must not leave its question open.
 	ctx = context.WithoutCancel(ctx)
 	r.humanAnswered(p, by, e.Now())
-	settled, err := e.Approvals.Settle(ctx, p.ID, action, by)
-	if err != nil {
+	if _, err := e.Approvals.Conclude(ctx, p.ID, action, by); err != nil {
 		return r.approvalFault(err)
 	}
-	if settled.State != approval.StateAccepted {
-		return r.approvalFault(&approval.NotAcceptedError{State: settled.State})
-	}
+	r.human.Outcome = audit.HITLMismatch // until it is known to be the same
 	if err := e.decide(ctx, r); err != nil {
 		return err
 	}
@@ -183,62 +182,6 @@ func (e *Engine) resume(ctx context.Context, r *run) error {
 	return r.approvalFault(err)
 }
 
-// outOfBand serves callers that cannot be asked in band: somebody answers
-// elsewhere, and the same caller's same call, retried, runs then.
-func (e *Engine) outOfBand(ctx context.Context, r *run, b approval.Binding) error {
-	// Identical calls at one time share one question: look and ask in one step.
-	e.asking.Lock()
-	defer e.asking.Unlock()
-	p, found, err := e.Approvals.Match(ctx, b)
-	if err != nil {
-		return r.approvalFault(err)
-	}
-	if found {
-		r.related = p.Binding.CallID
-		r.human.Channel, r.human.PromptDigest = &p.Channel, &p.Question.PromptDigest
-		switch p.State {
-		case approval.StateAccepted:
-			if p.Approver != nil {
-				r.humanAnswered(p, *p.Approver, *p.DecidedAt)
-			}
-			if _, err := e.Approvals.Consume(ctx, p.ID, b); err != nil {
-				return r.approvalFault(err)
-			}
-			r.human.Outcome = audit.HITLAccepted
-			return nil
-		case approval.StatePending:
-		default:
-			return r.approvalFault(&approval.NotAcceptedError{State: p.State})
-		}
-	} else {
-		switch waiting, err := e.Approvals.Waiting(ctx, r.in.Principal); {
-		case err != nil:
-			return r.approvalFault(err)
-		case waiting >= maxWaiting:
-			r.human.Outcome = audit.HITLUnsupported
-			return fault.New(fault.RateLimited, "approvals", "%d calls of this caller wait for a human already; no further one is taken until some are answered or expire", waiting)
-		}
-		expiry := time.Duration(r.decision.HumanInTheLoop.OutOfBandExpirySeconds) * time.Second
-		if p, err = e.pose(ctx, r, b, approval.ChannelOutOfBand, expiry); err != nil {
-			return err
-		}
-	}
-	r.human.Outcome = audit.HITLPending
-	r.pending = &PendingInfo{ApprovalID: p.ID, RetryAfterMs: 5000}
-	return fault.New(fault.ApprovalPending, "pending", "%s", waitsFor(p))
-}
-
-// waitsFor tells the caller what lets the call through, if anything can.
-func waitsFor(p approval.Pending) string {
-	switch needs := p.Needs(); {
-	case !p.Acceptable():
-		return fmt.Sprintf("the call waits for a human, and nobody can let it through: it needs %s; \"toolwarrant approvals deny %s\" refuses it, else it expires", needs, p.ID)
-	case needs != "":
-		return fmt.Sprintf("the call waits for a human: \"toolwarrant approvals approve %s\" lets it through if it comes from %s; then make the same call again", p.ID, needs)
-	}
-	return fmt.Sprintf("the call waits for a human: \"toolwarrant approvals approve %s\" lets it through, then make the same call again", p.ID)
-}
-
 // binding is what an acceptance of this request would be tied to.
 func (r *run) binding() (approval.Binding, error) {
 	dd, err := r.decision.Digest()
@@ -247,14 +190,15 @@ func (r *run) binding() (approval.Binding, error) {
 	}
 	return approval.Binding{
 		CallID: r.callID, ToolID: r.tool.Spec.ToolID, SpecDigest: r.tool.Spec.Digest(),
-		ParamsDigest: r.paramsDigest, Principal: r.in.Principal, DecisionDigest: dd,
+		ParamsDigest: r.paramsDigest, Principal: r.in.Principal, DecisionDigest: dd, Rekeyed: r.rekeyed,
 	}, nil
 }
 
 func (r *run) humanAnswered(p approval.Pending, by approval.Approver, at time.Time) {
 	elapsed := at.Sub(p.CreatedAt).Milliseconds()
 	r.human.Approver, r.human.Channel = &by.Subject, &p.Channel
-	r.human.ElapsedMs, r.human.PromptDigest = &elapsed, &p.Question.PromptDigest
+	shown := p.Shown().PromptDigest
+	r.human.ElapsedMs, r.human.PromptDigest = &elapsed, &shown
 	r.human.ExpiresAt = nil
 }
 

@@ -32,6 +32,9 @@ func (e *Engine) Call(ctx context.Context, in Call) Result {
 		r.endTrace(Result{})
 		return Result{CallID: r.callID, Decision: r.decision, InputRequired: r.ask}
 	}
+	if errors.Is(err, errReplayed) {
+		err = nil
+	}
 	return e.record(ctx, r, err)
 }
 

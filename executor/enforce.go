@@ -46,6 +46,7 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	if r.in.Running != nil {
 		r.in.Running()
 	}
+	r.begun = true
 	reply, err := e.Runtime.Run(ctx, r.workerCall(e.Runtime), gate)
 	r.reply = &reply
 	r.usage = usage(reply.Usage, gate.Ledger())

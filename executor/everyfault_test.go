@@ -112,8 +112,28 @@ var scenes = map[string]func(*scene){
 		s.call(Call{})
 		if p != nil {
 			_, _ = s.gate.Settle(context.Background(), p.ApprovalID, "accept", approval.Approver{Subject: "bob", Method: "terminal"})
-			s.call(Call{})
+			s.call(Call{}) // runs
+			s.call(Call{}) // is told again
 		}
+	},
+	"out of band, amended": func(s *scene) {
+		s.ask()
+		res := s.call(Call{})
+		if res.Pending == nil {
+			return
+		}
+		ctx := context.Background()
+		p, err := s.gate.Get(ctx, res.Pending.ApprovalID)
+		if err != nil {
+			return
+		}
+		amended, err := s.g.Amend(ctx, p, json.RawMessage(`{"a":"other"}`))
+		if err != nil {
+			return
+		}
+		_, _ = s.gate.Amend(ctx, p.ID, approval.Approver{Subject: "bob", Method: "terminal"}, amended)
+		s.call(Call{})
+		s.call(Call{})
 	},
 }
 
@@ -186,7 +206,7 @@ func TestEveryFaultIsRecorded(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"Catalog.Lookup", "Catalog.Exposed", "Policy.Visible", "Policy.Resolve", "Policy.Artefact", "Env", "Keys.Current", "Keys.Lookup",
-		"Now", "Observer.Decided", "Observer.Shadowed", "Asker.Channel", "Asker.Ask", "Store.Create", "Store.Get", "Store.List", "Store.Transition",
+		"Now", "Observer.Decided", "Observer.Shadowed", "Asker.Channel", "Asker.Ask", "Store.Create", "Store.Get", "Store.List", "Store.Transition", "Store.Exclusively",
 		"Audit.Object", "Audit.Ask", "Audit.Open", "Audit.Close", "Runtime.Isolation", "Runtime.Run"} {
 		if !places[p] {
 			t.Errorf("no scene reaches %s", p)

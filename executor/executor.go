@@ -92,7 +92,6 @@ type Engine struct {
 	Components
 	limits   limiter
 	refusals refusals      // of callers who are not known
-	asking   sync.Mutex    // looking for an out-of-band question and asking it
 	entered  sync.Map      // digests of specs, and revisions of policies, that are in the audit chain
 	shadows  chan struct{} // a place for each call about which the shadow is asked
 }
@@ -155,6 +154,9 @@ type Result struct {
 	// RetryAfterMs is set with RATE_LIMITED where it is known when another
 	// attempt makes sense.
 	RetryAfterMs int64
+	// Note says what a caller has to know of the result: that it is the outcome
+	// of an earlier call, or that the approver changed the arguments. "" = nothing.
+	Note string
 	// Usage is what the call used; nil when the code did not run.
 	Usage *audit.Usage
 }

@@ -42,7 +42,7 @@ type rig struct {
 }
 
 func (g *rig) Lookup(_ context.Context, name string) (*catalog.Tool, error) {
-	if name != g.tool.Spec.Name {
+	if name != g.tool.Spec.Name && name != g.tool.Spec.ToolID {
 		return nil, fault.New(fault.NotFound, "unknown-tool", "there is no tool %q", name)
 	}
 	return g.tool, nil

@@ -141,6 +141,10 @@ type faultyStore struct {
 	*injector
 }
 
+func (s faultyStore) Exclusively(ctx context.Context, f func(context.Context) error) error {
+	return around0(s.injector, "Store.Exclusively", errInjected, func() error { return s.Store.Exclusively(ctx, f) })
+}
+
 func (s faultyStore) Create(ctx context.Context, p approval.Pending) error {
 	return around0(s.injector, "Store.Create", errInjected, func() error { return s.Store.Create(ctx, p) })
 }

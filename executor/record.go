@@ -29,6 +29,7 @@ func (e *Engine) record(ctx context.Context, r *run, failed error) (out Result) 
 		e.Logger.Error().Str("error", r.logged(err)).Str("cause", r.logged(errors.Unwrap(err))).Str("callId", r.callID).Msg("the close record could not be written; the answer is withheld")
 		return Result{CallID: r.callID, Outcome: fault.AuditUnavailable.Outcome(), Err: fault.From(err), Decision: r.decision}
 	}
+	e.endClaim(detached, r, res)
 	return res
 }
 
@@ -49,7 +50,7 @@ func (e *Engine) ending(r *run, f *fault.Error) (res Result, body audit.Call) {
 	}
 	res = Result{
 		CallID: r.callID, Outcome: fault.OK, Value: r.value, Err: r.outward(f), Logs: r.logs,
-		Decision: r.decision, Pending: r.pending, Usage: r.usage,
+		Decision: r.decision, Pending: r.pending, Usage: r.usage, Note: r.note,
 		RetryAfterMs: retryMillis(r.retryAfter),
 	}
 	if f != nil {

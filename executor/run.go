@@ -34,6 +34,7 @@ type run struct {
 	mask         *mask.Set
 	args         json.RawMessage
 	paramsDigest string
+	rekeyed      func(stored string) string
 	decision     *decision.Decision
 	recorded     *audit.Decision // of that decision
 	private      *private        // of that decision
@@ -44,11 +45,14 @@ type run struct {
 	human   audit.HITL
 	ask     *InputRequired
 	pending *PendingInfo
+	claimed string // the out-of-band acceptance that this request uses, "" = none
+	note    string // for whoever gets the outcome
 
 	retryAfter time.Duration // of a refusal that passes, 0 = not known
 	trace      tracing
 
 	opened bool
+	begun  bool // the runtime was asked to run the code
 	reply  *worker.Reply
 	value  json.RawMessage
 	logs   []worker.LogLine
@@ -93,7 +97,26 @@ func (r *run) digestArgs(keys keyring.Keyring) error {
 		return fault.New(fault.InvalidArguments, "not-canonical", "the arguments have no canonical JSON form: %v", err)
 	}
 	r.paramsDigest = d
+	r.rekeyed = func(stored string) string { return rekey(keys, stored, r.args) }
 	return nil
+}
+
+// rekey is the digest of arguments under the key that a stored digest names:
+// one of before the keyring was rotated. It is "" when that key is gone.
+func rekey(keys keyring.Keyring, stored string, args json.RawMessage) string {
+	parts := strings.Split(stored, ":")
+	if len(parts) != 3 {
+		return ""
+	}
+	key, ok, err := keys.Lookup(keyring.ParamsDigest, parts[1])
+	if err != nil || !ok {
+		return ""
+	}
+	d, err := digest.Keyed(key.ID, key.Bytes, args)
+	if err != nil {
+		return ""
+	}
+	return d
 }
 
 // hide adds values to those that are masked at every way out of this call.

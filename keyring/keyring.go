@@ -30,6 +30,8 @@ const (
 	Checkpoint    Purpose = "toolwarrant/audit-checkpoint/1"
 	SubjectDigest Purpose = "toolwarrant/subject-digest/1"
 	ParamValue    Purpose = "toolwarrant/param-value/1"
+
+	ApprovalContent Purpose = "toolwarrant/approval-content/1"
 )
 
 // Key is one derived key. Bytes has 32 bytes and must not be changed or kept

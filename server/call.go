@@ -106,6 +106,9 @@ func toResult(r CallResult, c CallRequest) *mcp.CallToolResult {
 		return failure(r)
 	}
 	res := &mcp.CallToolResult{Meta: mcp.Meta{metaCallID: r.CallID}, Content: []mcp.Content{}}
+	if r.Note != "" {
+		defer func() { res.Content = append(res.Content, &mcp.TextContent{Text: r.Note}) }()
+	}
 	if len(r.Value) == 0 {
 		return res
 	}
@@ -144,7 +147,7 @@ func failure(r CallResult) *mcp.CallToolResult {
 	}
 	return &mcp.CallToolResult{
 		Meta: mcp.Meta{metaCallID: r.CallID}, IsError: true, StructuredContent: json.RawMessage(structured),
-		Content: []mcp.Content{&mcp.TextContent{Text: tell(r.Err, r.ErrExtra)}},
+		Content: []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(tell(r.Err, r.ErrExtra) + " " + r.Note)}},
 	}
 }
 

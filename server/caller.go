@@ -54,6 +54,8 @@ type CallResult struct {
 	// ErrExtra are further fields of the error for the client, such as
 	// approvalId and retryAfterMs.
 	ErrExtra map[string]any
+	// Note tells the model what it has to know of the result, "" = nothing.
+	Note string
 	// InputRequired asks the client to ask its human and to retry. Only for
 	// calls whose Asker has the channel approval.ChannelInputRequired.
 	InputRequired *InputRequired

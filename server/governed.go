@@ -28,7 +28,7 @@ func (g *governed) Call(ctx context.Context, c CallRequest) CallResult {
 		Principal: c.Principal, Origin: c.Origin, Name: c.Tool, Args: c.Args, TraceID: c.TraceID, TraceParent: c.TraceParent,
 		Asker: c.Asker, State: c.State, Answer: c.Answer, Running: c.Running,
 	})
-	out := CallResult{CallID: r.CallID, Value: r.Value, Err: r.Err}
+	out := CallResult{CallID: r.CallID, Value: r.Value, Err: r.Err, Note: r.Note}
 	if r.Decision != nil {
 		out.DecisionID = r.Decision.DecisionID
 	}

@@ -83,6 +83,9 @@ type Options struct {
 	ListRevision func() string
 	// Extension is what an entrance has beside tools; nothing where it is zero.
 	Extension Extension
+	// Callback takes signed answers to approvals at /approvals/callback; nil =
+	// there is no such path.
+	Callback http.Handler
 	// Health says why the process cannot serve; nil means healthy.
 	Health func() error
 	// Logger gets what goes wrong. Never arguments or results.
@@ -242,6 +245,9 @@ func (s *Server) Handler() http.Handler {
 		for path, doc := range p.Public() {
 			mux.Handle(path, doc)
 		}
+	}
+	if s.opt.Callback != nil {
+		mux.Handle("/approvals/callback", s.opt.Callback)
 	}
 	for _, p := range []string{"/sse", "/sse/", "/message", "/messages", "/messages/"} {
 		mux.HandleFunc(p, serveOldTransport)

@@ -81,6 +81,10 @@ type Service struct {
 	current       atomic.Pointer[config.Config] // in force; nil = Config, which the process was started with
 	pendingKeys   []string                      // that wait for a restart, as they were said last
 	generation    atomic.Int64                  // of what lists depend on beside policy and catalog
+
+	approvalFeed *approval.Feed
+	feedOnce     sync.Once
+	beside       sync.WaitGroup // what runs beside the calls until background ends
 }
 
 // Operator is what cfg lets tools do, in the form that policy reads.
@@ -173,6 +177,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 		return nil, err
 	}
 	s.Approvals = approval.NewGate(store, keys, time.Now)
+	s.approvalFeed = approval.NewFeed(s.Approvals)
 	secrets := secret.New(secretsFile(o.Home, o.Config), os.LookupEnv)
 	if err := secrets.Check(); err != nil {
 		return nil, err
@@ -201,8 +206,12 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	return s, nil
 }
 
-// sweepEvery is how often expired questions are closed.
-const sweepEvery = 5 * time.Second
+const (
+	// sweepEvery is how often expired questions are closed.
+	sweepEvery = time.Second
+	// upkeepEvery is after how many of those times the log is looked after.
+	upkeepEvery = 5
+)
 
 // sweep closes what nobody came back for.
 func (s *Service) sweep(ctx context.Context) {
@@ -210,14 +219,18 @@ func (s *Service) sweep(ctx context.Context) {
 	said := ""
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
-	for {
+	failed := logOnce(func(err error) { s.logger.Warn().Err(err).Msg("expired approvals could not be swept") })
+	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if _, err := s.Approvals.Sweep(ctx); err != nil {
-			s.logger.Warn().Err(err).Msg("expired approvals could not be swept")
+		if _, err := s.Approvals.Sweep(ctx); err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		if n%upkeepEvery != 0 {
+			continue
 		}
 		if _, err := s.Audit.CloseAbandoned(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			s.logger.Warn().Err(err).Msg("abandoned calls could not be closed in the audit log")
@@ -231,6 +244,7 @@ func (s *Service) sweep(ctx context.Context) {
 func (s *Service) Close(ctx context.Context) error {
 	s.stop()
 	<-s.swept
+	s.beside.Wait()
 	return s.closeParts(ctx)
 }
 

@@ -20,6 +20,7 @@ import (
 type Memory struct {
 	mu      sync.Mutex
 	entries map[string]approval.Pending
+	one     sync.Mutex
 }
 
 var _ approval.Store = (*Memory)(nil)
@@ -83,6 +84,13 @@ func (m *Memory) Transition(ctx context.Context, id string, from, to approval.St
 	p.ID, p.State = id, to
 	m.entries[id] = p
 	return p, ctx.Err()
+}
+
+// Exclusively runs f alone.
+func (m *Memory) Exclusively(ctx context.Context, f func(context.Context) error) error {
+	m.one.Lock()
+	defer m.one.Unlock()
+	return f(ctx)
 }
 
 // Delete removes an entry.

@@ -30,7 +30,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/toolwarrant/toolwarrant/approval"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -41,11 +44,27 @@ const (
 	suffix    = ".json"
 	// tmpAge is when a temporary file belongs to a process that is gone.
 	tmpAge = time.Hour
+	// lockName is locked by whoever looks for a question and asks it.
+	lockName  = ".lock"
+	lockRetry = 5 * time.Millisecond
+	// maxRemembered bounds the entries that a Store keeps in memory.
+	maxRemembered = 20_000
 )
 
 // Store is an approval.Store on a directory. Safe for concurrent use.
 type Store struct {
 	dir string
+	one sync.Mutex // in this process, before the lock between processes
+
+	mu    sync.Mutex
+	known map[string]remembered
+}
+
+// remembered is an entry that was read: the files of a chain never change, so
+// that one is read once.
+type remembered struct {
+	n int // the file
+	p approval.Pending
 }
 
 var _ approval.Store = (*Store)(nil)
@@ -154,28 +173,47 @@ func (s *Store) List(ctx context.Context) ([]approval.Pending, error) {
 	}
 	var all []approval.Pending
 	var failed []error
+	newest := make(map[string]int, len(files))
+	var ids []string // whose file 0 is there
 	for _, f := range files {
 		id, n, ok := parseName(f.Name())
-		if !ok {
+		switch {
+		case ok:
+			newest[id] = max(newest[id], n)
+			if n == 0 {
+				ids = append(ids, id)
+			}
+		case strings.HasPrefix(f.Name(), tmpPrefix), f.Name() == lockName:
+		default:
 			// A name that no version of this store makes could be an entry of
 			// a newer one.
-			if !strings.HasPrefix(f.Name(), tmpPrefix) {
-				failed = append(failed, corrupt(filepath.Join(s.dir, f.Name()), errors.New("not a name of an approval")))
-			}
-			continue
-		}
-		if n != 0 {
-			continue
-		}
-		p, _, err := s.latest(id)
-		switch {
-		case err == nil:
-			all = append(all, p)
-		case errors.Is(err, fault.New(fault.NotFound, "", "")): // deleted meanwhile
-		default:
-			failed = append(failed, err)
+			failed = append(failed, corrupt(filepath.Join(s.dir, f.Name()), errors.New("not a name of an approval")))
 		}
 	}
+	s.mu.Lock()
+	known := s.known
+	s.mu.Unlock()
+	next := make(map[string]remembered, min(len(ids), maxRemembered))
+	for _, id := range ids {
+		r, ok := known[id]
+		if !ok || r.n != newest[id] {
+			var err error
+			switch r.p, r.n, err = s.latest(id); {
+			case errors.Is(err, fault.New(fault.NotFound, "", "")): // deleted meanwhile
+				continue
+			case err != nil:
+				failed = append(failed, err)
+				continue
+			}
+		}
+		all = append(all, r.p)
+		if len(next) < maxRemembered {
+			next[id] = r
+		}
+	}
+	s.mu.Lock()
+	s.known = next
+	s.mu.Unlock()
 	slices.SortStableFunc(all, func(a, b approval.Pending) int {
 		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
 			return c
@@ -205,7 +243,7 @@ func (s *Store) Transition(ctx context.Context, id string, from, to approval.Sta
 	if change != nil {
 		change(&next)
 	}
-	next.ID, next.Version, next.State = p.ID, p.Version, to
+	next.ID, next.Version, next.State = p.ID, version, to
 	if err := s.put(next, n+1); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return p, fmt.Errorf("approval store: %s changed meanwhile: %w", id, approval.ErrConflict)
@@ -222,6 +260,19 @@ func (s *Store) Transition(ctx context.Context, id string, from, to approval.Sta
 		return approval.Pending{}, fmt.Errorf("approval store: %w", err)
 	}
 	return next, nil
+}
+
+// Exclusively runs f while no other process that shares the folder, and
+// nobody else in this one, runs one.
+func (s *Store) Exclusively(ctx context.Context, f func(context.Context) error) error {
+	s.one.Lock()
+	defer s.one.Unlock()
+	l := flock.New(filepath.Join(s.dir, lockName), flock.SetPermissions(0o600))
+	if ok, err := l.TryLockContext(ctx, lockRetry); err != nil || !ok {
+		return fmt.Errorf("approval store: the lock of %s cannot be had: %w", s.dir, errors.Join(err, ctx.Err()))
+	}
+	defer func() { _ = l.Unlock() }()
+	return f(ctx)
 }
 
 // Delete removes an entry; an absent one is no error.

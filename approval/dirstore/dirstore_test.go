@@ -138,15 +138,18 @@ func TestUnreadableIsAnError(t *testing.T) {
 		return path, p.ID, string(b)
 	}
 	for name, damage := range map[string]func(string) string{
-		"empty":         func(string) string { return "" },
-		"cut":           func(s string) string { return s[:len(s)/2] },
-		"not JSON":      func(string) string { return "hello" },
-		"array":         func(string) string { return "[]" },
-		"null":          func(string) string { return "null" },
-		"newer":         func(s string) string { return strings.Replace(s, `"version":1`, `"version":2`, 1) },
-		"no version":    func(s string) string { return strings.Replace(s, `"version":1`, `"version":0`, 1) },
+		"empty":      func(string) string { return "" },
+		"cut":        func(s string) string { return s[:len(s)/2] },
+		"not JSON":   func(string) string { return "hello" },
+		"array":      func(string) string { return "[]" },
+		"null":       func(string) string { return "null" },
+		"newer":      func(s string) string { return strings.Replace(s, `"version":2`, `"version":3`, 1) },
+		"no version": func(s string) string { return strings.Replace(s, `"version":2`, `"version":0`, 1) },
+		"older with newer members": func(s string) string {
+			return strings.NewReplacer(`"version":2`, `"version":1`, `"released":0`, `"released":1`).Replace(s)
+		},
 		"unknown state": func(s string) string { return strings.Replace(s, `"state":"pending"`, `"state":"granted"`, 1) },
-		"unknown field": func(s string) string { return strings.Replace(s, `"version":1`, `"version":1,"force":true`, 1) },
+		"unknown field": func(s string) string { return strings.Replace(s, `"version":2`, `"version":2,"force":true`, 1) },
 		"twice": func(s string) string {
 			return strings.Replace(s, `"state":"pending"`, `"state":"pending","state":"accepted"`, 1)
 		},
@@ -277,5 +280,122 @@ func tighten(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Entries of version 1 are read, answered and used, and are of the newest
+// version after that.
+func TestOlderVersion(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	tighten(t, dir)
+	clock := approvaltest.NewClock()
+	g := gate(t, dir, clock)
+	p := ask(t, g)
+	path := filepath.Join(dir, p.ID+".0.json")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := strings.Cut(string(raw), `,"origin"`)
+	old := strings.Replace(text, `"version":2`, `"version":1`, 1) + "}\n"
+	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g = gate(t, dir, clock)
+	if got, err := g.Get(ctx, p.ID); err != nil || got.Version != 1 || got.Origin != "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if _, err := g.Settle(ctx, p.ID, approval.ActionAccept, approval.Approver{Subject: "bob", Method: "oidc"}); err != nil {
+		t.Fatal(err)
+	}
+	if used, err := g.Consume(ctx, p.ID, approvaltest.Binding()); err != nil || used.Version != approval.Version || used.ConsumedAt == nil {
+		t.Errorf("%+v, %v", used, err)
+	}
+}
+
+// A list that was read before tells of each change since, its own process's
+// and others', and keeps nothing of what was deleted.
+func TestListIsFresh(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	tighten(t, dir)
+	clock := approvaltest.NewClock()
+	reader, writer := open(t, dir), gate(t, dir, clock)
+	states := func() (s []approval.State) {
+		t.Helper()
+		all, err := reader.List(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range all {
+			s = append(s, p.State)
+		}
+		return s
+	}
+	p := ask(t, writer)
+	for _, step := range []struct {
+		do   func() error
+		want approval.State
+	}{
+		{func() error { return nil }, approval.StatePending},
+		{func() error {
+			_, err := writer.Settle(ctx, p.ID, approval.ActionAccept, approval.Approver{Subject: "bob", Method: "oidc"})
+			return err
+		}, approval.StateAccepted},
+		{func() error { _, err := writer.Consume(ctx, p.ID, approvaltest.Binding()); return err }, approval.StateConsumed},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if s := states(); len(s) != 1 || s[0] != step.want {
+				t.Errorf("%v, want %s", s, step.want)
+			}
+		}
+	}
+	if err := open(t, dir).Delete(ctx, p.ID); err != nil {
+		t.Fatal(err)
+	}
+	if s := states(); len(s) != 0 {
+		t.Errorf("%v", s)
+	}
+}
+
+// Of several stores on one folder, one at a time looks and asks.
+func TestExclusively(t *testing.T) {
+	dir := t.TempDir()
+	tighten(t, dir)
+	var inside, most atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		s := open(t, dir)
+		for range 4 {
+			wg.Go(func() {
+				err := s.Exclusively(context.Background(), func(context.Context) error {
+					most.Store(max(most.Load(), inside.Add(1)))
+					time.Sleep(time.Millisecond)
+					inside.Add(-1)
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d were inside at one time", most.Load())
+	}
+	wrong := errors.New("wrong")
+	if err := open(t, dir).Exclusively(context.Background(), func(context.Context) error { return wrong }); !errors.Is(err, wrong) {
+		t.Errorf("the error of the function is %v", err)
+	}
+	if _, err := open(t, dir).List(context.Background()); err != nil {
+		t.Errorf("the lock is no entry, and: %v", err)
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := open(t, dir).Exclusively(gone, func(context.Context) error { return nil }); err == nil {
+		t.Error("a call that is over got the lock")
 	}
 }

@@ -16,12 +16,13 @@ import (
 )
 
 const (
-	version = 1
+	version = approval.Version
 	// maxEntryBytes bounds what is read: an entry holds arguments of one call
 	// twice (shown and recorded), and those are bounded by the server.
 	maxEntryBytes = 64 << 20
-	// maxChanges bounds the chain: pending, accepted, consumed.
-	maxChanges = 8
+	// maxChanges bounds the chain: pending, accepted, consumed, finished, and
+	// acceptances that came back unused.
+	maxChanges = 32
 )
 
 // put writes p and links it to the n-th name; fs.ErrExist when that exists.
@@ -125,6 +126,9 @@ func read(path, id string) (approval.Pending, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&p); err != nil {
 		return p, corrupt(path, err)
+	}
+	if *head.Version < 2 && (p.Origin != "" || p.Amendment != nil || p.ConsumedAt != nil || p.Released != 0 || p.Outcome != nil) {
+		return approval.Pending{}, corrupt(path, errors.New("fields of a later version"))
 	}
 	if p.ID != id || !known(p.State) || p.Binding.Nonce == "" || p.Binding.ExpiresAt.IsZero() || p.CreatedAt.IsZero() {
 		return approval.Pending{}, corrupt(path, errors.New("fields of an approval are missing or contradict its name"))

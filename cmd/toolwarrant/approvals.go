@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/approval"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/service"
 )
 
 func (a *app) approvalsCmd() *cobra.Command {
@@ -14,7 +17,9 @@ func (a *app) approvalsCmd() *cobra.Command {
 		Use:   "approvals",
 		Short: "See and answer the calls that wait for a human",
 		Example: `  toolwarrant approvals list
-  toolwarrant approvals approve 4q2...`,
+  toolwarrant approvals approve 4q2...
+  toolwarrant approvals approve 4q2... --args '{"path":"safe.txt","content":"hi"}'
+  toolwarrant approvals deny 4q2...`,
 		Args: cobra.NoArgs,
 		RunE: needsVerb,
 	}
@@ -69,17 +74,22 @@ func (a *app) printPending(p approval.Pending) {
 }
 
 func (a *app) answerCmd(verb, short string, action approval.Action) *cobra.Command {
+	var args string
 	c := &cobra.Command{
 		Use:   verb + " ID",
 		Short: short,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, pos []string) error {
+			raw, err := argument(args)
+			if err != nil {
+				return err
+			}
 			s, err := a.open(c.Context(), nil)
 			if err != nil {
 				return err
 			}
 			defer s.Close(c.Context())
-			p, err := s.Answer(c.Context(), principal(), pos[0], action)
+			p, err := answer(c.Context(), s, pos[0], action, raw)
 			if err != nil {
 				return err
 			}
@@ -87,10 +97,27 @@ func (a *app) answerCmd(verb, short string, action approval.Action) *cobra.Comma
 				a.json(map[string]any{"approval": p})
 				return nil
 			}
+			if p.Amended() {
+				a.printf("%s: %s, with these arguments in the place of the caller's\n    %s\n", p.ID, p.State, strings.ReplaceAll(p.Shown().Prompt, "\n", "\n    "))
+				return nil
+			}
 			a.printf("%s: %s\n", p.ID, p.State)
 			return nil
 		},
 	}
+	if action == approval.ActionAccept {
+		c.Long = short + `. With --args the call runs with other arguments: they are
+validated, and the call is decided about with them under the policy in force.`
+		c.Flags().StringVar(&args, "args", "", "arguments in the place of the caller's, as a JSON object, or @FILE")
+	}
 	a.formats(c, "text", "json")
 	return c
+}
+
+// answer gives the answer of the person at this terminal.
+func answer(ctx context.Context, s *service.Service, id string, action approval.Action, args json.RawMessage) (approval.Pending, error) {
+	if args != nil {
+		return s.Modify(ctx, principal(), id, args)
+	}
+	return s.Answer(ctx, principal(), id, action)
 }

@@ -85,6 +85,9 @@ func (a *app) called(r executor.Result) error {
 	for _, l := range r.Logs {
 		fmt.Fprintf(a.std.err, "[%s] %s\n", l.Level, mask.Visible(l.Text))
 	}
+	if r.Note != "" {
+		fmt.Fprintf(a.std.err, "toolwarrant: %s\n", mask.Visible(r.Note))
+	}
 	if r.Err != nil {
 		return r.Err
 	}

@@ -134,8 +134,13 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 			log.Error().Err(err).Msg("closing left something behind; the next start repairs it")
 		}
 	}()
+	callback, err := s.ApprovalWebhooks(version())
+	if err != nil {
+		return err
+	}
 	srv := server.New(server.Options{
-		Caller: server.Governed(s), Name: cfg.Name, Version: version(),
+		Callback: callback,
+		Caller:   server.Governed(s), Name: cfg.Name, Version: version(),
 		Auth: who.Auth, OpenMetrics: cfg.Auth.OpenMetrics,
 		AllowedHosts: auth.Hosts(cfg), AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,

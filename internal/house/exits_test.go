@@ -37,8 +37,10 @@ var (
 	pipelineSteps = []string{"lookup", "validate", "decide", "limit", "approve", "enforce"}
 	// Where a call may be left to go on: a question is on record there.
 	suspending = []string{"Engine.approve", "Engine.resume"}
-	// A step that another one repeats: what a human accepted is decided again.
-	repeated = map[string][]string{"decide": {"Engine.settle"}}
+	// A step that another one repeats: what a human accepted is decided again,
+	// with the arguments of the approver where there are such. Amend is no call:
+	// it says what would be decided about one, and runs nothing.
+	repeated = map[string][]string{"decide": {"Engine.settle", "Engine.putIn", "Engine.Amend"}, "lookup": {"Engine.Amend"}, "validate": {"Engine.Amend"}}
 	// Packages below the transports, and these.
 	callPackages = []string{"executor", "server", "service"}
 )

@@ -14,27 +14,16 @@ package webhook
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
-	"net/http"
-	"strconv"
-	"strings"
+	"errors"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/audit/sink/remote"
 	"github.com/toolwarrant/toolwarrant/fault"
-	"github.com/toolwarrant/toolwarrant/keyring"
+	"github.com/toolwarrant/toolwarrant/internal/standardhook"
 )
-
-// secretPrefix is how secrets of the specification begin.
-const secretPrefix = "whsec_"
-
-// minSecret is the least size of a secret, in bytes, that the specification
-// allows.
-const minSecret = 24
 
 // Sink posts batches. Safe for concurrent use.
 type Sink struct {
@@ -63,20 +52,12 @@ func New(to remote.HTTP, secretFile string) (*Sink, error) {
 
 // keys reads the secrets.
 func (s *Sink) keys() ([][]byte, error) {
-	text, err := keyring.ReadSecretFile(s.secret)
-	if err != nil {
-		return nil, err
+	keys, err := standardhook.Secrets(s.secret)
+	var f *fault.Error
+	if err == nil || errors.As(err, &f) {
+		return keys, err
 	}
-	var keys [][]byte
-	for line := range strings.Lines(string(text)) {
-		coded, ok := strings.CutPrefix(strings.TrimSpace(line), secretPrefix)
-		key, err := base64.StdEncoding.DecodeString(coded)
-		if !ok || err != nil || len(key) < minSecret {
-			return nil, fault.New(fault.Usage, "sink-secret", "the secret of the webhook in %s is not %s and the base64 of at least %d bytes", s.secret, secretPrefix, minSecret)
-		}
-		keys = append(keys, key)
-	}
-	return keys, nil
+	return nil, fault.New(fault.Usage, "sink-secret", "%v", err)
 }
 
 // Write posts a batch; nil means that the receiver answered 2xx.
@@ -88,26 +69,10 @@ func (s *Sink) Write(ctx context.Context, lines [][]byte, _ bool) error {
 	body := append(bytes.Join(lines, []byte("\n")), '\n')
 	sum := sha256.Sum256(body)
 	id := "msg_" + hex.EncodeToString(sum[:16])
-	at := strconv.FormatInt(s.now().Unix(), 10)
-	header := http.Header{}
+	header := standardhook.Header(keys, id, s.now(), body)
 	header.Set("Content-Type", "application/x-ndjson")
-	header.Set("webhook-id", id)
-	header.Set("webhook-timestamp", at)
-	header.Set("webhook-signature", sign(keys, id, at, body))
 	_, err = s.client.Post(ctx, body, header)
 	return err
-}
-
-// sign gives one signature for each key, separated by spaces.
-func sign(keys [][]byte, id, at string, body []byte) string {
-	list := make([]string, len(keys))
-	for i, key := range keys {
-		m := hmac.New(sha256.New, key)
-		m.Write([]byte(id + "." + at + "."))
-		m.Write(body)
-		list[i] = "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil))
-	}
-	return strings.Join(list, " ")
 }
 
 // Close gives connections back.

@@ -17,6 +17,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit/sink/remote"
 	"github.com/toolwarrant/toolwarrant/audit/sink/sinktest"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/standardhook"
 )
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -34,9 +35,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return // cut on the way
 	}
-	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
+	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, standardhook.Prefix))
 	id, at := req.Header.Get("webhook-id"), req.Header.Get("webhook-timestamp")
-	if got, want := req.Header.Get("webhook-signature"), sign([][]byte{key}, id, at, body); got != want || id == "" {
+	if got, want := req.Header.Get("webhook-signature"), standardhook.Sign([][]byte{key}, id, at, body); got != want || id == "" {
 		r.t.Errorf("signature %q, want %q", got, want)
 	}
 	if n, err := strconv.ParseInt(at, 10, 64); err != nil || time.Since(time.Unix(n, 0)).Abs() > 5*time.Minute {
@@ -81,31 +82,17 @@ func TestDestination(t *testing.T) {
 	})
 }
 
-// TestSignature holds the form against a value that another program computed,
-// openssl dgst -sha256 -mac HMAC, over the same bytes.
-func TestSignature(t *testing.T) {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-	got := sign([][]byte{key, key}, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
-	if got != want+" "+want {
-		t.Errorf("got %s", got)
-	}
-}
-
 func TestSecretFile(t *testing.T) {
 	to := remote.HTTP{URL: "https://hooks.example/x"}
 	for text, ok := range map[string]bool{
 		secret: true, secret + "\n" + secret + "\n": true,
-		"": false, "whsec_": false, "whsec_AAAA": false, "whsec_!": false, strings.TrimPrefix(secret, secretPrefix): false, secret + "\nx": false,
+		"": false, "whsec_": false, "whsec_AAAA": false, "whsec_!": false, strings.TrimPrefix(secret, standardhook.Prefix): false, secret + "\nx": false,
 	} {
 		_, err := New(to, secretFile(t, text))
 		if (err == nil) != ok {
 			t.Errorf("%q: %v", text, err)
 		}
-		if err != nil && (fault.From(err).Code != fault.Usage || len(text) > len(secretPrefix) && strings.Contains(err.Error(), text)) {
+		if err != nil && (fault.From(err).Code != fault.Usage || len(text) > len(standardhook.Prefix) && strings.Contains(err.Error(), text)) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
