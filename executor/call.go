@@ -89,7 +89,7 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 	if r.ownRun() {
 		return nil
 	}
-	if ok, why := e.Catalog.Exposed(r.tool); !ok && r.tool.State == catalog.StateActive {
+	if ok, why := e.Catalog.Exposed(r.tool); !ok && (r.tool.Hidden || r.tool.State == catalog.StateActive) {
 		return r.conceal(impact.Hidden, why)
 	}
 	seen, err := e.Policy.Visible(ctx, r.in.Principal, []resolver.Tool{r.resolverTool()})

@@ -88,7 +88,7 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 	if s.inCatalog(ctx, t) {
 		pass := catalog.Pass{
 			PassedDigest: published.Digest(), At: time.Now().UTC(), Mode: mode, Runtime: rt.ID + "@" + rt.Version,
-			PolicyRevision: s.Policy.Revision(), Exposure: catalog.ExposureExposed,
+			PolicyRevision: s.Policy.Revision(),
 		}
 		if err := s.Catalog.SetPass(ctx, t.Spec.ToolID, &pass); err != nil {
 			return res, mode, err
