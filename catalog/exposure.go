@@ -107,11 +107,14 @@ func (c chooser) named(d *document) bool { return slices.Contains(c.include.Name
 // bundled says whether a bundled tool is part of the choice, whether it is
 // hidden all the same, and why.
 func (c chooser) bundled(d *document) (chosen, hidden bool, why string) {
+	choice := c.kept.Choices[d.spec.ToolID]
 	if rule := c.exclude.match(d); rule != "" {
-		return false, false, "excluded by " + rule
+		return false, choice == ExposureHidden, "excluded by " + rule
+	}
+	if choice == ExposureHidden && !c.named(d) {
+		return true, true, hiddenByChoice(d)
 	}
 	base := Rules{Names: c.base.Names, Tags: c.base.Tags, Categories: c.base.Categories}
-	choice := c.kept.Choices[d.spec.ToolID]
 	rule := c.include.match(d)
 	switch {
 	case rule != "":
@@ -127,13 +130,10 @@ func (c chooser) bundled(d *document) (chosen, hidden bool, why string) {
 	default:
 		return false, false, fmt.Sprintf("not in the preset %q%s; include it by name to serve it, or: toolwarrant catalog expose %s", c.preset, c.of, d.spec.Name)
 	}
-	if choice != ExposureHidden {
-		return true, false, why
+	if choice == ExposureHidden {
+		why += overHidden
 	}
-	if c.named(d) {
-		return true, false, why + overHidden
-	}
-	return true, true, hiddenByChoice(d)
+	return true, false, why
 }
 
 // user says whether a user tool is hidden, and why or why not. served is why it

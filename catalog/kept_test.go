@@ -318,3 +318,18 @@ func TestToolsSuggests(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A bundled tool that is hidden is so whether or not anything chooses it.
+func TestHiddenBundledTool(t *testing.T) {
+	for name, o := range map[string]Options{
+		"in the preset": {}, "not in the preset": {Preset: "dev-essentials"}, "excluded": {Exclude: Rules{Names: []string{"getWeather"}}},
+	} {
+		o.Home = t.TempDir()
+		c := mustOpen(t, o)
+		choose(t, c, "getWeather", ExposureHidden)
+		tool := lookup(t, c, "getWeather")
+		if ok, why := c.Exposed(tool); ok || !tool.Hidden || why == "" {
+			t.Errorf("%s: exposed %v, hidden %v, %s", name, ok, tool.Hidden, why)
+		}
+	}
+}
