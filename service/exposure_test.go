@@ -254,4 +254,3 @@ func TestCallOfAHiddenTool(t *testing.T) {
 		t.Error(f)
 	}
 }
-
