@@ -127,8 +127,10 @@ func (c chooser) bundled(d *document) (chosen, hidden bool, why string) {
 		return false, false, "it is kept as exposed, and the configuration (" + c.by + ") says which tools are served; include it there by name"
 	case c.preset == "":
 		return false, false, "not included by name, tag or category"
+	case c.whole:
+		return false, false, fmt.Sprintf("not in the preset %q%s; include it there by name to serve it", c.preset, c.of)
 	default:
-		return false, false, fmt.Sprintf("not in the preset %q%s; include it by name to serve it, or: toolwarrant catalog expose %s", c.preset, c.of, d.spec.Name)
+		return false, false, fmt.Sprintf("not in the preset %q%s; serve it with: toolwarrant catalog expose %s", c.preset, c.of, d.spec.Name)
 	}
 	if choice == ExposureHidden {
 		why += overHidden

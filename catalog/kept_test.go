@@ -30,7 +30,7 @@ func TestKeptChoices(t *testing.T) {
 		why       map[string]string // a part of it
 		overrides []Override
 	}{
-		{name: "nothing", want: []string{"a", "b"}, why: map[string]string{"a": `in the preset "two"`, "c": `not in the preset "two"; include it by name`}},
+		{name: "nothing", want: []string{"a", "b"}, why: map[string]string{"a": `in the preset "two"`, "c": `not in the preset "two"; serve it with: toolwarrant catalog expose c`}},
 		{name: "a preset", kept: kept("all", ""), want: []string{"a", "b", "c", "d"}, why: map[string]string{"d": `in the preset "all" that is kept`}},
 		{name: "a preset of the configuration goes before it", o: Options{Preset: "two"}, kept: kept("all", ""), want: []string{"a", "b"},
 			why: map[string]string{"d": `not in the preset "two" of the configuration`}, overrides: []Override{{"preset all", "catalog.preset"}}},
