@@ -171,7 +171,7 @@ func (c *Catalog) Reload(ctx context.Context) error {
 	}
 	st := emptyState()
 	if c.options.Home != "" {
-		if st, err = readState(c.statePath()); err != nil {
+		if st, err = stateAfter(c.state, c.statePath()); err != nil {
 			return err
 		}
 		if st.migrated {

@@ -26,7 +26,7 @@ func (c *Catalog) SetPass(ctx context.Context, toolID string, pass *Pass) error 
 		return notFound(toolID)
 	}
 	return locked(ctx, userDir(c.options.Home), func() error {
-		st, err := readState(c.statePath())
+		st, err := stateAfter(c.state, c.statePath())
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func (c *Catalog) Keep(ctx context.Context, edit func(*Kept) error, record func(
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err = locked(ctx, userDir(c.options.Home), func() error {
-		st, err := readState(c.statePath())
+		st, err := stateAfter(c.state, c.statePath())
 		if err != nil {
 			return err
 		}

@@ -333,3 +333,23 @@ func TestHiddenBundledTool(t *testing.T) {
 		}
 	}
 }
+
+// A file that goes away under a catalog brings nothing back.
+func TestStateThatIsGone(t *testing.T) {
+	c := mustOpen(t, Options{Home: t.TempDir()})
+	choose(t, c, "uuid", ExposureHidden)
+	before := c.Revision()
+	if err := os.Remove(c.statePath()); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, c.Reload(t.Context()), fault.Usage, "state-gone", c.statePath())
+	wantFault(t, c.SetPass(t.Context(), lookup(t, c, "hash").Spec.ToolID, nil), fault.Usage, "state-gone")
+	_, err := c.Keep(t.Context(), func(k *Kept) error { k.AutoExpose = false; return nil }, func(Kept, Kept) error { return nil })
+	wantFault(t, err, fault.Usage, "state-gone")
+	if c.Revision() != before || !lookup(t, c, "uuid").Hidden {
+		t.Error("what was hidden is back")
+	}
+	if _, err := os.Stat(c.statePath()); err == nil {
+		t.Error("a file was begun anew")
+	}
+}

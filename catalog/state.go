@@ -34,7 +34,8 @@ type state struct {
 	Kept
 	Tools map[string]Pass `json:"tools"`
 
-	migrated bool // the file has an older version than this has
+	there    bool // it was read from a file, or written to one
+	migrated bool // that file has an older version than this has
 }
 
 func emptyState() state {
@@ -65,7 +66,19 @@ func readState(file string) (state, error) {
 	if err != nil {
 		return state{}, corruptState(file, err)
 	}
+	s.there = true
 	return s, nil
+}
+
+// stateAfter is readState for a catalog that has seen a state before: a file
+// that was there and is gone would bring back what was hidden or taken out of
+// service.
+func stateAfter(old state, file string) (state, error) {
+	s, err := readState(file)
+	if err == nil && old.there && !s.there {
+		return s, stateFault(file, "state-gone", "%s was there and is gone; restore it, or start anew to begin without it", file)
+	}
+	return s, err
 }
 
 // parseState reads a document of this version, or of the first.
@@ -139,7 +152,7 @@ func stateFault(file, reason, format string, args ...any) *fault.Error {
 }
 
 // write replaces the state file, whole or not at all.
-func (s state) write(file string) error {
+func (s *state) write(file string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -151,6 +164,7 @@ func (s state) write(file string) error {
 		return fault.New(fault.Internal, "state-unwritable", "%s cannot be written; nothing was changed", file).
 			At(file, "", 0, 0).Because(err)
 	}
+	s.there = true
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -126,7 +127,7 @@ func (a *app) catalogShowCmd() *cobra.Command {
 				a.printf("  %-14s %-8s %s  %s\n", p.Name, strings.ToLower(string(p.Type)), need, p.Description)
 			}
 			a.printf("\nstate        %s %s\n", t.State, t.Why)
-			a.printf("exposed      %t: %s\n", exposed, why)
+			a.printf("exposed      %t: %s\n", exposed, mask.Visible(why))
 			a.printDecision(resolved{d, seen[0]})
 			return nil
 		}),
@@ -166,11 +167,11 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if ok, why := s.Catalog.Exposed(now); ok {
-				a.printf("%s passed its test and is served. What it may do:\n\n", t.Spec.Name)
-			} else {
-				a.printf("%s passed its test and is not served: %s. What it may do:\n\n", t.Spec.Name, why)
+			served := "served"
+			if ok, why := s.Catalog.Exposed(now); !ok {
+				served = "not served: " + why
 			}
+			a.printf("%s passed its test and is %s. What it may do:\n\n", mask.Visible(t.Spec.Name), mask.Visible(served))
 			a.printDecision(resolved{res.Decision, true}) // an author's own test is no call that could find it hidden
 			return nil
 		}),

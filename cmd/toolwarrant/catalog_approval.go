@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -63,13 +64,14 @@ func (a *app) setApproval(ctx context.Context, s *service.Service, t *catalog.To
 		a.json(done)
 		return nil
 	}
+	name := mask.Visible(done.Name)
 	if done.Old == done.New {
-		a.printf("%s: %s already, nothing was changed. The policy makes %s of it at level %s.\n", done.Name, done.New, done.Approval, done.RiskLevel)
+		a.printf("%s: %s already, nothing was changed. The policy makes %s of it at level %s.\n", name, mask.Visible(done.New), done.Approval, done.RiskLevel)
 		return nil
 	}
-	a.printf("%s: %s, was %s. The policy makes %s of it at level %s.\n", done.Name, done.New, done.Old, done.Approval, done.RiskLevel)
+	a.printf("%s: %s, was %s. The policy makes %s of it at level %s.\n", name, done.New, mask.Visible(done.Old), done.Approval, done.RiskLevel)
 	if done.Draft {
-		a.printf("Its document changed, so that it is a draft now. Publish it with: toolwarrant catalog publish %s\n", done.Name)
+		a.printf("Its document changed, so that it is a draft now. Publish it with: toolwarrant catalog publish %s\n", name)
 	}
 	return nil
 }
@@ -77,7 +79,7 @@ func (a *app) setApproval(ctx context.Context, s *service.Service, t *catalog.To
 // confirmLowering asks the person at the terminal; only the whole word "yes"
 // is one.
 func (a *app) confirmLowering(plan service.ApprovalChange) bool {
-	fmt.Fprintf(a.std.err, "Reduce human oversight of %s (level %s): %s instead of %s?\n", plan.Name, plan.RiskLevel, plan.New, plan.Old)
+	fmt.Fprintf(a.std.err, "Reduce human oversight of %s (level %s): %s instead of %s?\n", mask.Visible(plan.Name), plan.RiskLevel, plan.New, mask.Visible(plan.Old))
 	switch plan.New {
 	case service.ApprovalDisabled:
 		fmt.Fprintln(a.std.err, "No client asks anybody any more, whoever calls: only the sandbox is left.")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -90,13 +91,13 @@ func (a *app) printExposure(s *service.Service, said string) {
 		a.json(kept)
 		return
 	}
-	a.printf("%s\n", said)
+	a.printf("%s\n", mask.Visible(said))
 	a.printOverridden(kept)
 }
 
 func (a *app) printOverridden(kept service.Exposure) {
 	for _, o := range kept.Overridden {
-		fmt.Fprintf(a.std.err, "not in effect: %q is kept, and %s of the configuration goes before it\n", o.Kept, o.By)
+		fmt.Fprintln(a.std.err, mask.Visible(fmt.Sprintf("not in effect: %q is kept, and %s of the configuration goes before it", o.Kept, o.By)))
 	}
 }
 
@@ -146,7 +147,7 @@ func (a *app) chooseCmd(verb, short, long string, choose chooseFunc) *cobra.Comm
 				if !t.Exposed {
 					served = "not served"
 				}
-				a.printf("%s: %s, %s\n", t.Name, served, t.Why)
+				a.printf("%s\n", mask.Visible(fmt.Sprintf("%s: %s, %s", t.Name, served, t.Why)))
 			}
 			return nil
 		},

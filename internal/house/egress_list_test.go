@@ -65,8 +65,8 @@ var waysOut = map[string]struct {
 	"cmd/toolwarrant app.catalogDraftCmd .printf":     {1, ours},
 	"cmd/toolwarrant app.catalogListCmd fmt.Fprintf":  {1, ours},
 	"cmd/toolwarrant app.catalogListCmd fmt.Fprintln": {2, ours},
-	"cmd/toolwarrant app.catalogPublishCmd .printf":   {1, ours},
-	"cmd/toolwarrant app.catalogShowCmd .printf":      {3, ours},
+	"cmd/toolwarrant app.catalogPublishCmd .printf":   {1, visible},
+	"cmd/toolwarrant app.catalogShowCmd .printf":      {4, ours},
 	"cmd/toolwarrant app.fail fmt.Fprintln":           {1, visible},
 	"cmd/toolwarrant app.fixes fmt.Fprintln":          {1, visible},
 	"cmd/toolwarrant app.json .Encode":                {1, visible},
@@ -133,4 +133,15 @@ var waysOut = map[string]struct {
 	"service notary.note .Msg":                        {1, ours},
 	"service Service.sweep .Msg":                      {2, ours},
 	"service Service.warm .Msg":                       {1, ours},
+
+	// Choices about exposure and approval.
+	"cmd/toolwarrant app.chooseCmd .printf":            {1, visible},
+	"cmd/toolwarrant app.confirmLowering fmt.Fprint":   {1, ours},
+	"cmd/toolwarrant app.confirmLowering fmt.Fprintf":  {2, visible},
+	"cmd/toolwarrant app.confirmLowering fmt.Fprintln": {2, ours},
+	"cmd/toolwarrant app.printExposure .printf":        {1, visible},
+	"cmd/toolwarrant app.printOverridden fmt.Fprintln": {1, visible},
+	"cmd/toolwarrant app.printPresets fmt.Fprintf":     {1, ours},
+	"cmd/toolwarrant app.setApproval .printf":          {4, visible},
+	"service Service.undone .Msg":                      {1, ours},
 }
