@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Home    string   // user tools and state.json are under <Home>/catalog; "" = neither
 	Dirs    []string // operator folders, whose draft:false is enough
-	Preset  string   // "" = the default preset, or nothing when Include says what is wanted
+	Preset  string   // "" = the kept one or the default, or nothing when Include says what is wanted
 	Include Rules    // adds bundled tools to the preset
 	Exclude Rules    // takes away, bundled and user tools alike; it always wins
 
@@ -104,17 +104,17 @@ func (c *Catalog) List(context.Context) ([]*Tool, error) {
 	return tools, nil
 }
 
-// Exposed reports whether t is offered to MCP clients, and if not, why. What
+// Exposed reports whether t is offered to MCP clients, and why or why not. What
 // is not ACTIVE now, or not in the catalog, is not exposed.
 func (c *Catalog) Exposed(t *Tool) (bool, string) {
 	e, ok := c.content.Load().byID[t.Spec.ToolID]
 	if !ok {
 		return false, "it is not in the catalog"
 	}
-	if now := c.current(e); now.State != StateActive {
+	if now := c.current(e); now.State != StateActive && !e.tool.Hidden {
 		return false, now.Why
 	}
-	return e.exposed, e.hidden
+	return e.exposed, e.why
 }
 
 // Revision implements Store.
@@ -169,10 +169,15 @@ func (c *Catalog) Reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st := state{Tools: map[string]Pass{}}
+	st := emptyState()
 	if c.options.Home != "" {
-		if st, err = readState(c.statePath()); err != nil {
+		if st, err = stateAfter(c.state, c.statePath()); err != nil {
 			return err
+		}
+		if st.migrated {
+			if err := migrate(ctx, c.statePath()); err != nil {
+				return err
+			}
 		}
 	}
 	c.docs, c.findings, c.state = docs, findings, st
@@ -182,7 +187,7 @@ func (c *Catalog) Reload(ctx context.Context) error {
 
 // publish makes the content that the fields stand for visible; c.mu is held.
 func (c *Catalog) publish() {
-	c.content.Store(build(c.bundle, c.docs, c.state, c.rules, c.findings))
+	c.content.Store(build(c.bundle, c.docs, c.state, c.rules.with(c.bundle, c.state.Kept), c.findings))
 }
 
 func (c *Catalog) statePath() string { return filepath.Join(userDir(c.options.Home), stateFile) }

@@ -66,7 +66,7 @@ func TestUserToolLifecycle(t *testing.T) {
 	mustPublish(t, c, "mine")
 	wantState(t, c, "mine", StateActive, "")
 
-	setPass(t, c, lookup(t, c, "mine"), ExposureHidden)
+	choose(t, c, "mine", ExposureHidden)
 	wantState(t, c, "mine", StateActive, "")
 	if ok, why := c.Exposed(lookup(t, c, "mine")); ok || !strings.Contains(why, "hidden") {
 		t.Errorf("exposed %v: %s", ok, why)
@@ -79,7 +79,7 @@ func TestBundledToolStates(t *testing.T) {
 	wantState(t, c, "hash", StateActive, "")
 	wantState(t, c, "getWeather", StateDraft, `not in the preset "dev-essentials"`)
 	// A pass does not widen what preset and rules choose.
-	setPass(t, c, lookup(t, c, "getWeather"), ExposureExposed)
+	setPass(t, c, lookup(t, c, "getWeather"))
 	wantState(t, c, "getWeather", StateDraft, "not in the preset")
 
 	id := lookup(t, c, "hash").Spec.ToolID
@@ -88,7 +88,7 @@ func TestBundledToolStates(t *testing.T) {
 	}
 	wantState(t, c, "hash", StateDraft, "taken out of service")
 	wantState(t, mustOpen(t, Options{Home: home}), id, StateDraft, "taken out of service")
-	setPass(t, c, lookup(t, c, "hash"), "")
+	setPass(t, c, lookup(t, c, "hash"))
 	wantState(t, c, "hash", StateActive, "")
 
 	err := c.WriteSpec(context.Background(), lookup(t, c, "hash"), lookup(t, c, "hash").Spec)
@@ -189,7 +189,7 @@ func TestRevision(t *testing.T) {
 		t.Error("equal content has two revisions")
 	}
 	id := lookup(t, c, "hash").Spec.ToolID
-	setPass(t, c, lookup(t, c, "hash"), ExposureHidden)
+	choose(t, c, "hash", ExposureHidden)
 	step("hidden")
 	if err := c.SetPass(context.Background(), id, nil); err != nil {
 		t.Fatal(err)

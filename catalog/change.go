@@ -9,27 +9,33 @@ import (
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
-// SetPass implements Store. A pass without exposure keeps the one that the
-// tool had, and a draft becomes exposed. The state file is read anew under
-// the lock, so that what other processes recorded is kept.
+// SetPass implements Store. The state file is read anew under the lock, so
+// that what other processes recorded is kept. A user tool that never passed
+// before is hidden, unless such tools are exposed of themselves.
 //
-// A pass makes a bundled tool ACTIVE only if preset and rules choose it: for
-// bundled tools the state file narrows and never widens.
+// A pass makes a bundled tool ACTIVE only if preset, rules or a kept choice
+// choose it.
 func (c *Catalog) SetPass(ctx context.Context, toolID string, pass *Pass) error {
 	if c.options.Home == "" {
-		return fault.New(fault.Usage, "no-home", "without a home folder no state can be kept; name one with --home")
+		return noHome()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, known := c.content.Load().byID[toolID]; !known {
+	e, known := c.content.Load().byID[toolID]
+	if !known {
 		return notFound(toolID)
 	}
 	return locked(ctx, userDir(c.options.Home), func() error {
-		st, err := readState(c.statePath())
+		st, err := stateAfter(c.state, c.statePath())
 		if err != nil {
 			return err
 		}
-		st.Tools[toolID] = nextPass(st.Tools[toolID], pass, c.now())
+		old, has := st.Tools[toolID]
+		fresh := !has || old.PassedDigest == noDigest
+		if _, chosen := st.Choices[toolID]; pass != nil && fresh && !chosen && !st.AutoExpose && e.tool.Source != SourceBuiltin {
+			st.Choices[toolID] = ExposureHidden
+		}
+		st.Tools[toolID] = nextPass(old, pass, c.now())
 		if err := st.write(c.statePath()); err != nil {
 			return err
 		}
@@ -53,12 +59,7 @@ func nextPass(old Pass, pass *Pass, now time.Time) Pass {
 	if next.At.IsZero() {
 		next.At = now
 	}
-	if next.Exposure == "" {
-		next.Exposure = ExposureExposed
-		if old.Exposure == ExposureHidden {
-			next.Exposure = ExposureHidden
-		}
-	}
+	next.Exposure = ExposureExposed
 	return next
 }
 

@@ -129,7 +129,7 @@ func TestReadersDuringReload(t *testing.T) {
 	tool := lookup(t, c, "mine")
 	for range 20 {
 		reload(t, c)
-		setPass(t, c, tool, "")
+		setPass(t, c, tool)
 	}
 	wg.Wait()
 }

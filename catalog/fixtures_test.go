@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
@@ -83,9 +85,17 @@ func FuzzFixtures(f *testing.F) {
 	})
 }
 
+// FuzzState: whatever state.json holds, it is refused or read, and what is read
+// is written and read again as the same.
 func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"version":1,"tools":{"x":{"passedDigest":"sha256:0","at":"2026-01-01T00:00:00Z","mode":"live","runtime":"r","policyRevision":"p","exposure":"draft"}}}`))
-	f.Add([]byte(`{"version":9}`))
+	for _, s := range []string{
+		`{"version":9}`, `{"version":1,"tools":{"a":{"exposure":"hidden"}}}`, `{"version":2,"tools":{},"preset":"x","autoExpose":true}`,
+		`{"version":2,"choices":{"a":"hidden"},"approvals":{"a":{"mode":"DISABLED","at":"2026-01-02T03:04:05Z"}}}`,
+		`{"version":-1}`, `{"version":1e0,"tools":null}`, `null`, `[]`, `{"version":2,"version":1}`, "\xff",
+	} {
+		f.Add([]byte(s))
+	}
 	file := filepath.Join(f.TempDir(), "state.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := os.WriteFile(file, data, 0o600); err != nil {
@@ -93,13 +103,18 @@ func FuzzState(f *testing.F) {
 		}
 		st, err := readState(file)
 		if err != nil {
+			if f := fault.From(err); f.Code != fault.Usage {
+				t.Errorf("%q: %v", data, err)
+			}
 			return
 		}
 		if err := st.write(file); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readState(file); err != nil {
-			t.Errorf("what was written cannot be read: %v", err)
+		again, err := readState(file)
+		st.migrated = false
+		if diff := cmp.Diff(st, again, cmp.AllowUnexported(state{})); err != nil || diff != "" {
+			t.Errorf("%q: %v %s", data, err, diff)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -61,8 +62,12 @@ func TestFilesConformToTheirFormats(t *testing.T) {
 	}
 
 	c := mustOpen(t, Options{Home: t.TempDir()})
-	setPass(t, c, lookup(t, c, "hash"), "")
-	setPass(t, c, lookup(t, c, "uuid"), ExposureHidden)
+	setPass(t, c, lookup(t, c, "hash"))
+	choose(t, c, "uuid", ExposureHidden)
+	keep(t, c, func(k *Kept) {
+		k.Preset, k.AutoExpose = "everything", false
+		k.Approvals["test"] = Standing{Mode: "DISABLED", Reason: "r", By: "uid:1", At: time.Now().UTC().Truncate(time.Millisecond)}
+	})
 	if err := c.SetPass(t.Context(), lookup(t, c, "hmac").Spec.ToolID, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -78,14 +78,34 @@ func exposed(t testing.TB, c *Catalog) []string {
 	return names
 }
 
-func setPass(t testing.TB, c *Catalog, tool *Tool, exposure string) {
+func setPass(t testing.TB, c *Catalog, tool *Tool) {
 	t.Helper()
 	err := c.SetPass(context.Background(), tool.Spec.ToolID, &Pass{
-		PassedDigest: tool.Spec.Digest(), Mode: "live", Runtime: "test", PolicyRevision: "test", Exposure: exposure,
+		PassedDigest: tool.Spec.Digest(), Mode: "live", Runtime: "test", PolicyRevision: "test",
 	})
 	if err != nil {
 		t.Fatalf("SetPass: %v", err)
 	}
+}
+
+// keep changes what is kept.
+func keep(t testing.TB, c *Catalog, edit func(*Kept)) {
+	t.Helper()
+	changed, err := c.Keep(context.Background(), func(k *Kept) error { edit(k); return nil }, func(Kept, Kept) error { return nil })
+	if err != nil || !changed {
+		t.Fatalf("Keep: changed %v, %v", changed, err)
+	}
+}
+
+// choose keeps a choice for one tool; "" takes it back.
+func choose(t testing.TB, c *Catalog, name, choice string) {
+	t.Helper()
+	id := lookup(t, c, name).Spec.ToolID
+	keep(t, c, func(k *Kept) {
+		if k.Choices[id] = choice; choice == "" {
+			delete(k.Choices, id)
+		}
+	})
 }
 
 func wantFault(t testing.TB, err error, code fault.Code, reason string, words ...string) {

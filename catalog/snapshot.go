@@ -19,7 +19,9 @@ type snapshot struct {
 	byName   map[string]*entry
 	byID     map[string]*entry
 	findings []*fault.Error
-	digest   string
+	// overrides are the kept choices that the configuration overrides.
+	overrides []Override
+	digest    string
 	// dynamic are the entries whose state depends on the secrets of the moment.
 	dynamic []*entry
 }
@@ -28,7 +30,7 @@ type snapshot struct {
 type entry struct {
 	tool    *Tool
 	exposed bool
-	hidden  string // why an ACTIVE tool is not exposed
+	why     string // why an ACTIVE tool is exposed or not, or one in any state hidden
 
 	lacking atomic.Pointer[Tool] // the last MISSING_REQUIREMENTS variant
 }
@@ -38,6 +40,9 @@ type entry struct {
 func build(b *bundle, docs []document, st state, rules chooser, found []*fault.Error) *snapshot {
 	s := &snapshot{byName: map[string]*entry{}, byID: map[string]*entry{}}
 	s.findings = append(append(s.findings, b.findings...), found...)
+	if rules.lost != nil {
+		s.findings = append(s.findings, rules.lost)
+	}
 	reserved := map[string]string{} // folded name or id of a bundled tool -> its name
 	for _, name := range b.names {
 		reserved[fold(name)] = name
@@ -67,6 +72,7 @@ func build(b *bundle, docs []document, st state, rules chooser, found []*fault.E
 		s.add(d, e)
 	}
 	s.finish()
+	s.overrides = rules.overrides(s.entries)
 	return s
 }
 
@@ -94,56 +100,52 @@ func conflict(d *document, why string) *fault.Error {
 func fold(s string) string { return strings.ToLower(s) }
 
 func bundledEntry(d *document, st state, rules chooser) *entry {
-	e := &entry{tool: &Tool{Spec: d.spec, Source: d.source, State: StateDraft, Env: d.env}}
-	chosen, why := rules.chosen(d)
-	exposure := st.Tools[d.spec.ToolID].Exposure
+	t := &Tool{Spec: d.spec, Source: d.source, State: StateDraft, Env: d.env, Approval: st.Approvals[d.spec.ToolID].Mode}
+	e := &entry{tool: t}
+	chosen, hidden, why := rules.bundled(d)
+	t.Hidden = hidden
 	switch {
 	case d.tampered != "":
-		e.tool.Why = "it is not the tool that this build vouches for: " + d.tampered
+		t.Why = "it is not the tool that this build vouches for: " + d.tampered
 	case d.spec.Draft:
-		e.tool.Why = "its document says draft"
-	case exposure == ExposureDraft:
-		e.tool.Why = takenOut(d)
+		t.Why = "its document says draft"
+	case st.Tools[d.spec.ToolID].Exposure == ExposureDraft:
+		t.Why = takenOut(d)
 	case !chosen:
-		e.tool.Why = why
+		t.Why = why
 	default:
-		e.tool.State = StateActive
-		e.expose(exposure)
+		t.State, e.exposed = StateActive, !hidden
 	}
+	e.why = why
 	return e
 }
 
 func userEntry(d *document, st state, rules chooser) *entry {
-	e := &entry{tool: &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft}}
+	t := &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft}
+	e := &entry{tool: t}
+	served := "it passed its test here"
+	if !d.pinned {
+		served = "the operator trusts its folder"
+	}
+	t.Hidden, e.why = rules.user(d, served)
 	pass, passed := st.Tools[d.spec.ToolID]
 	switch {
 	case d.spec.Draft:
-		e.tool.Why = "its document says draft; publish it with: toolwarrant catalog publish " + d.spec.Name
+		t.Why = "its document says draft; publish it with: toolwarrant catalog publish " + d.spec.Name
 	case pass.Exposure == ExposureDraft:
-		e.tool.Why = takenOut(d)
+		t.Why = takenOut(d)
 	case d.pinned && !passed:
-		e.tool.Why = "it has not passed its test here; publish it with: toolwarrant catalog publish " + d.spec.Name
+		t.Why = "it has not passed its test here; publish it with: toolwarrant catalog publish " + d.spec.Name
 	case d.pinned && pass.PassedDigest != d.spec.Digest():
-		e.tool.Why = "it was changed after it passed its test; publish it with: toolwarrant catalog publish " + d.spec.Name
+		t.Why = "it was changed after it passed its test; publish it with: toolwarrant catalog publish " + d.spec.Name
 	default:
-		e.tool.State = StateActive
-		e.expose(pass.Exposure)
-		if rule := rules.exclude.match(d); rule != "" && e.exposed {
-			e.exposed, e.hidden = false, "excluded by "+rule
-		}
+		t.State, e.exposed = StateActive, !t.Hidden
 	}
 	return e
 }
 
 func takenOut(d *document) string {
 	return "it was taken out of service; publish it with: toolwarrant catalog publish " + d.spec.Name
-}
-
-func (e *entry) expose(exposure string) {
-	e.exposed = exposure != ExposureHidden
-	if !e.exposed {
-		e.hidden = "it is marked hidden in state.json"
-	}
 }
 
 // add files e under its name and id. A name leads to the tool that is ACTIVE,
@@ -159,7 +161,7 @@ func (s *snapshot) add(d *document, e *entry) {
 // finish sorts, and names the content by a digest.
 func (s *snapshot) finish() {
 	slices.SortStableFunc(s.entries, func(a, b *entry) int { return cmp.Compare(a.tool.Spec.Name, b.tool.Spec.Name) })
-	lines := make([][7]string, len(s.entries))
+	lines := make([][8]string, len(s.entries))
 	s.tools = make([]*Tool, len(s.entries))
 	for i, e := range s.entries {
 		t := e.tool
@@ -167,7 +169,8 @@ func (s *snapshot) finish() {
 		if t.State == StateActive && len(t.Spec.Placeholders()) > 0 {
 			s.dynamic = append(s.dynamic, e)
 		}
-		lines[i] = [7]string{t.Spec.ToolID, t.Spec.Name, t.Spec.Digest(), string(t.Source), string(t.State), fmt.Sprint(e.exposed), t.Why + e.hidden}
+		lines[i] = [8]string{t.Spec.ToolID, t.Spec.Name, t.Spec.Digest(), string(t.Source), string(t.State),
+			fmt.Sprint(e.exposed, t.Hidden), t.Why + e.why, t.Approval}
 	}
 	sum, err := digest.JSON(lines)
 	if err != nil {

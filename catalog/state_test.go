@@ -21,13 +21,21 @@ func TestStateFileThatCannotBeTrusted(t *testing.T) {
 		{"empty", ``, "state-corrupt"},
 		{"no version", `{"tools":{}}`, "state-corrupt"},
 		{"older than the first", `{"version":0,"tools":{}}`, "state-corrupt"},
-		{"newer", `{"version":2,"tools":{},"shiny":true}`, "state-newer"},
-		{"unknown member", `{"version":1,"tools":{},"extra":1}`, "state-corrupt"},
-		{"unknown member of a pass", `{"version":1,"tools":{"x":{"passedDigest":"","exposure":"exposed","extra":1}}}`, "state-corrupt"},
-		{"duplicate id", `{"version":1,"tools":{"x":{"exposure":"draft"},"x":{"exposure":"exposed"}}}`, "state-corrupt"},
-		{"unknown exposure", `{"version":1,"tools":{"x":{"exposure":"public"}}}`, "state-corrupt"},
+		{"newer", `{"version":3,"tools":{},"shiny":true}`, "state-newer"},
+		{"unknown member", `{"version":2,"tools":{},"extra":1}`, "state-corrupt"},
+		{"unknown member of a pass", `{"version":2,"tools":{"x":{"passedDigest":"","exposure":"exposed","extra":1}}}`, "state-corrupt"},
+		{"duplicate id", `{"version":2,"tools":{"x":{"exposure":"draft"},"x":{"exposure":"exposed"}}}`, "state-corrupt"},
+		{"unknown exposure", `{"version":2,"tools":{"x":{"exposure":"public"}}}`, "state-corrupt"},
 		{"not an object", `[]`, "state-corrupt"},
-		{"bad time", `{"version":1,"tools":{"x":{"at":"yesterday","exposure":"draft"}}}`, "state-corrupt"},
+		{"bad time", `{"version":2,"tools":{"x":{"at":"yesterday","exposure":"draft"}}}`, "state-corrupt"},
+		{"a hidden pass, which is of the first version", `{"version":2,"tools":{"x":{"exposure":"hidden"}}}`, "state-corrupt"},
+		{"a choice of the second version in the first", `{"version":1,"tools":{},"choices":{}}`, "state-corrupt"},
+		{"unknown exposure in the first version", `{"version":1,"tools":{"x":{"exposure":"public"}}}`, "state-corrupt"},
+		{"unknown choice", `{"version":2,"tools":{},"choices":{"x":"draft"}}`, "state-corrupt"},
+		{"choice of another type", `{"version":2,"tools":{},"choices":{"x":true}}`, "state-corrupt"},
+		{"unknown approval mode", `{"version":2,"tools":{},"approvals":{"x":{"mode":"MAYBE"}}}`, "state-corrupt"},
+		{"approval without a mode", `{"version":2,"tools":{},"approvals":{"x":{}}}`, "state-corrupt"},
+		{"unknown member of an approval", `{"version":2,"tools":{},"approvals":{"x":{"mode":"DISABLED","until":"never"}}}`, "state-corrupt"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			home := t.TempDir()
@@ -60,7 +68,7 @@ func TestStateRoundTrip(t *testing.T) {
 	c := mustOpen(t, Options{Home: home})
 	id := lookup(t, c, "hash").Spec.ToolID
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
-	want := Pass{PassedDigest: lookup(t, c, "hash").Spec.Digest(), At: at, Mode: "fixture", Runtime: "r@1", PolicyRevision: "sha256:x", Exposure: ExposureHidden}
+	want := Pass{PassedDigest: lookup(t, c, "hash").Spec.Digest(), At: at, Mode: "fixture", Runtime: "r@1", PolicyRevision: "sha256:x", Exposure: ExposureExposed}
 	if err := c.SetPass(context.Background(), id, &want); err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +88,6 @@ func TestStateRoundTrip(t *testing.T) {
 func TestNextPass(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	passed := Pass{PassedDigest: "sha256:1", At: now, Mode: "live", Runtime: "r", PolicyRevision: "p", Exposure: ExposureExposed}
-	hidden := passed
-	hidden.Exposure = ExposureHidden
 	draft := nextPass(passed, nil, now)
 	for _, tc := range []struct {
 		name string
@@ -93,8 +99,7 @@ func TestNextPass(t *testing.T) {
 		{"a draft of one that never passed", Pass{}, nil, ExposureDraft},
 		{"a first pass", Pass{}, &Pass{PassedDigest: "sha256:2"}, ExposureExposed},
 		{"a pass ends the draft", draft, &Pass{PassedDigest: "sha256:2"}, ExposureExposed},
-		{"hidden stays hidden", hidden, &Pass{PassedDigest: "sha256:2"}, ExposureHidden},
-		{"unless it is said", hidden, &Pass{PassedDigest: "sha256:2", Exposure: ExposureExposed}, ExposureExposed},
+		{"whatever the pass says", passed, &Pass{PassedDigest: "sha256:2", Exposure: ExposureDraft}, ExposureExposed},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := nextPass(tc.old, tc.pass, now)

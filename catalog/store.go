@@ -2,8 +2,8 @@
 // state they are: the bundled ones (read-only, embedded), those of operator
 // folders (--catalog) and the user's own under the home.
 //
-// It owns state.json (what passed its Local Pass, and whether it is exposed),
-// presets and the include/exclude rules. It does not decide who may call a
+// It owns state.json (what passed its Local Pass, and what was chosen about
+// exposure), presets and the include/exclude rules. It does not decide who may call a
 // tool: that is policy.
 //
 // # What it defends
@@ -52,10 +52,11 @@ const (
 	StateTestFailed          State = "TEST_FAILED"
 )
 
-// The values of Pass.Exposure.
+// What state.json says about exposure: the first and the last in a Pass, the
+// first two in Kept.Choices.
 const (
 	ExposureExposed = "exposed" // served when the tool is ACTIVE
-	ExposureHidden  = "hidden"  // ACTIVE for the command line, not served
+	ExposureHidden  = "hidden"  // not there for any caller
 	ExposureDraft   = "draft"   // taken out of service
 )
 
@@ -67,6 +68,10 @@ type Tool struct {
 	State  State
 	Why    string   // one sentence for a state other than ACTIVE
 	Env    []string // placeholder names that its manifest grants (bundled only)
+	Hidden bool     // somebody chose that it is not there for callers, in any state
+	// Approval is how this installation asks for it, in the place of what its
+	// document says (bundled only); "" = as the document says.
+	Approval string
 }
 
 // Pass is what state.json keeps per toolId.
@@ -76,7 +81,7 @@ type Pass struct {
 	Mode           string    `json:"mode"` // live, fixture
 	Runtime        string    `json:"runtime"`
 	PolicyRevision string    `json:"policyRevision"`
-	Exposure       string    `json:"exposure"` // exposed, hidden, draft
+	Exposure       string    `json:"exposure"` // exposed, draft; SetPass sets it
 }
 
 // Store gives tools. Implementations are safe for concurrent use and swap

@@ -126,13 +126,16 @@ func filledFailure() *worker.Failure {
 // wire are the Go types that are stored or exchanged, every field filled.
 func wire() map[string]any {
 	pass := catalog.Pass{PassedDigest: sha, At: moment, Mode: "live", Runtime: "r", PolicyRevision: sha, Exposure: "exposed"}
+	kept := catalog.Kept{Preset: "p", AutoExpose: true, Choices: map[string]string{"t1": "hidden"},
+		Approvals: map[string]catalog.Standing{"t1": {Mode: "DISABLED", Reason: "r", By: "uid:1", At: moment}}}
 	call := filledCall()
 	return map[string]any{
 		"Decision": filledDecision(),
 		"State": struct {
-			Version int                     `json:"version"`
-			Tools   map[string]catalog.Pass `json:"tools"`
-		}{1, map[string]catalog.Pass{"t1": pass}},
+			Version int `json:"version"`
+			catalog.Kept
+			Tools map[string]catalog.Pass `json:"tools"`
+		}{2, kept, map[string]catalog.Pass{"t1": pass}},
 		"Pending": filledPending(),
 		"WorkerCall": worker.Call{
 			CallID: "c1", Program: worker.Program{ID: "p", Name: "n.js", Source: "return 1", Params: texts()}, Args: json.RawMessage(`{"a":1}`),

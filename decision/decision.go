@@ -197,3 +197,17 @@ func InputDigest(revision, specDigest string, p Principal, origin Origin, params
 		"call": map[string]any{"origin": origin, "paramsDigest": paramsDigest}, "now": now, "approvals": approvals,
 	})
 }
+
+// Standing is the approvals part of a policy input: how an installation asks
+// for a tool in the place of what its document says. "" is that it keeps
+// nothing, and gives an empty list. What follows from it is for the policy.
+func Standing(mode string) json.RawMessage {
+	if mode == "" {
+		return json.RawMessage("[]")
+	}
+	raw, err := json.Marshal([]map[string]string{{"kind": "standing", "mode": mode}})
+	if err != nil { // texts always have a JSON form
+		return json.RawMessage("[]")
+	}
+	return raw
+}

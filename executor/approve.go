@@ -249,7 +249,7 @@ func (r *run) principalInput(args json.RawMessage) json.RawMessage {
 		"principal": r.in.Principal,
 		"call":      map[string]any{"origin": r.in.Origin, "args": args},
 		"now":       r.decideAt.UTC().Format(time.RFC3339Nano),
-		"approvals": []any{},
+		"approvals": r.standing(),
 	})
 	if err != nil {
 		return nil

@@ -102,7 +102,7 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 	if r.ownRun() {
 		return nil
 	}
-	if ok, why := e.Catalog.Exposed(r.tool); !ok && r.tool.State == catalog.StateActive {
+	if ok, why := e.Catalog.Exposed(r.tool); !ok && (r.tool.Hidden || r.tool.State == catalog.StateActive) {
 		return r.conceal(impact.Hidden, why)
 	}
 	seen, err := e.Policy.Visible(ctx, r.in.Principal, []resolver.Tool{r.resolverTool()})
@@ -151,7 +151,7 @@ func (e *Engine) validate(_ context.Context, r *run) error {
 func (e *Engine) decide(ctx context.Context, r *run) error {
 	defer r.clock.track(&r.clock.decide)()
 	d, err := e.Policy.Resolve(ctx, resolver.Request{
-		Tool: r.resolverTool(), Principal: r.in.Principal, Origin: r.in.Origin, Args: r.args, Now: r.now(e),
+		Tool: r.resolverTool(), Principal: r.in.Principal, Origin: r.in.Origin, Args: r.args, Approvals: r.standing(), Now: r.now(e),
 	})
 	e.decided(outcomeOf(d, err))
 	e.shadowDecided(ctx, r, d, err)

@@ -176,7 +176,7 @@ func (r *run) decided(e *Engine, p *private) *audit.Decision {
 		return r.recorded
 	}
 	now := r.decideAt.UTC().Format(time.RFC3339Nano)
-	in, err := decision.InputDigest(d.PolicyRevision, d.Tool.SpecDigest, r.in.Principal, r.in.Origin, r.paramsDigest, now, nil)
+	in, err := decision.InputDigest(d.PolicyRevision, d.Tool.SpecDigest, r.in.Principal, r.in.Origin, r.paramsDigest, now, r.standing())
 	if err != nil {
 		e.Logger.Error().Str("error", r.logged(err)).Str("callId", r.callID).Msg("the policy input has no digest")
 	}

@@ -86,6 +86,9 @@ func (r *run) resolverTool() resolver.Tool {
 	return resolver.Tool{Spec: r.tool.Spec, Source: string(r.tool.Source), ManifestEnv: r.tool.Env}
 }
 
+// standing is how the installation asks for the tool, for the policy.
+func (r *run) standing() json.RawMessage { return decision.Standing(r.tool.Approval) }
+
 // digestArgs names the validated arguments under the installation's key.
 func (r *run) digestArgs(keys keyring.Keyring) error {
 	key, err := keys.Current(keyring.ParamsDigest)

@@ -72,7 +72,7 @@ func (e *Engine) shadowHidden(ctx context.Context, r *run) {
 }
 
 func (r *run) shadowRequest(args json.RawMessage, now time.Time) resolver.Request {
-	return resolver.Request{Tool: r.resolverTool(), Principal: r.in.Principal, Origin: r.in.Origin, Args: args, Now: now}
+	return resolver.Request{Tool: r.resolverTool(), Principal: r.in.Principal, Origin: r.in.Origin, Args: args, Approvals: r.standing(), Now: now}
 }
 
 // askShadow puts the question beside the call. It neither waits nor fails: an

@@ -19,16 +19,17 @@ func TestSteadyDocuments(t *testing.T) {
 	s := newResolver(t, Options{}).active.Load().program.steady
 	for name, want := range map[string]bool{
 		"data.toolwarrant.risk.level": true, "data.toolwarrant.risk.signals": true, "data.toolwarrant.effective.policy": true,
-		"data.toolwarrant.effective.env": true, "data.toolwarrant.effective.violations": true, "data.toolwarrant.hitl.requirement": true,
+		"data.toolwarrant.effective.env": true, "data.toolwarrant.effective.violations": true, "data.toolwarrant.hitl.document_requirement": true,
 		"data.toolwarrant.log.mask": true, "data.toolwarrant.log.record": true, "data.toolwarrant.log.how": true, "data.toolwarrant.limits.isolation": true,
 		"data.toolwarrant.decision": false, "data.toolwarrant.access.reasons": false, "data.toolwarrant.access.callable": false,
-		"data.toolwarrant.limits.rates":    false, // who asks
-		"data.toolwarrant.access.applies":  false, // a function
-		"data.toolwarrant.risk":            false,
-		"data.toolwarrant.gone":            false,
-		"data.toolwarrant.risk.level.more": false,
-		`data.toolwarrant.settings.access`: false,
-		`input.toolwarrant.risk.level`:     false,
+		"data.toolwarrant.hitl.requirement": false, // what the installation keeps
+		"data.toolwarrant.limits.rates":     false, // who asks
+		"data.toolwarrant.access.applies":   false, // a function
+		"data.toolwarrant.risk":             false,
+		"data.toolwarrant.gone":             false,
+		"data.toolwarrant.risk.level.more":  false,
+		`data.toolwarrant.settings.access`:  false,
+		`input.toolwarrant.risk.level`:      false,
 	} {
 		if got := s.number(ast.MustParseRef(name)) >= 0; got != want {
 			t.Errorf("%s: steady %v, want %v", name, got, want)

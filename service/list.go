@@ -24,7 +24,7 @@ type Entry struct {
 	RiskLevel string   `json:"riskLevel"` // "" when the policy rejects the tool
 	Approval  string   `json:"approval"`  // REQUIRED, DISABLED, AUTO_APPROVED, "" when rejected
 	Exposed   bool     `json:"exposed"`
-	Why       string   `json:"why"` // one sentence when it is not exposed
+	Why       string   `json:"why"` // why it is exposed, or why not
 }
 
 // List gives every tool of the catalog with its level, by name.
@@ -68,7 +68,7 @@ func (s *Service) exposed(t *catalog.Tool) (bool, string) {
 func (s *Service) Decide(ctx context.Context, t *catalog.Tool, p decision.Principal, origin decision.Origin, args []byte) (*decision.Decision, error) {
 	return s.Policy.Resolve(ctx, resolver.Request{
 		Tool:      policyTool(t),
-		Principal: p, Origin: origin, Args: args, Now: time.Now(),
+		Principal: p, Origin: origin, Args: args, Approvals: decision.Standing(t.Approval), Now: time.Now(),
 	})
 }
 

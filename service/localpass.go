@@ -80,22 +80,33 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 		if edited.Digest() != t.Spec.Digest() {
 			return res, mode, fault.New(fault.Internal, "digest-moved", "publishing would change what was tested; nothing was written")
 		}
-		if err := s.Catalog.WriteSpec(ctx, t, edited); err != nil {
-			return res, mode, err
-		}
 		published = edited
 	}
-	if s.inCatalog(ctx, t) {
-		pass := catalog.Pass{
-			PassedDigest: published.Digest(), At: time.Now().UTC(), Mode: mode, Runtime: rt.ID + "@" + rt.Version,
-			PolicyRevision: s.Policy.Revision(), Exposure: catalog.ExposureExposed,
-		}
-		if err := s.Catalog.SetPass(ctx, t.Spec.ToolID, &pass); err != nil {
-			return res, mode, err
+	// What is not on record is not put into service.
+	if err := s.event(ctx, "publish", p, map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "specDigest": published.Digest(),
+		"mode": mode, "riskLevel": res.Decision.RiskLevel, "justification": justification}); err != nil {
+		return res, mode, err
+	}
+	if err := s.putIntoService(ctx, t, published, mode, rt.ID+"@"+rt.Version); err != nil {
+		s.undone(ctx, "publish", p, err)
+		return res, mode, err
+	}
+	return res, mode, nil
+}
+
+// putIntoService writes what passed: the document, and that it passed.
+func (s *Service) putIntoService(ctx context.Context, t *catalog.Tool, published *spec.Spec, mode, runtime string) error {
+	if t.Path != "" {
+		if err := s.Catalog.WriteSpec(ctx, t, published); err != nil {
+			return err
 		}
 	}
-	return res, mode, s.event(ctx, "publish", p, map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "specDigest": published.Digest(),
-		"mode": mode, "riskLevel": res.Decision.RiskLevel, "justification": justification})
+	if !s.inCatalog(ctx, t) {
+		return nil
+	}
+	return s.Catalog.SetPass(ctx, t.Spec.ToolID, &catalog.Pass{
+		PassedDigest: published.Digest(), At: time.Now().UTC(), Mode: mode, Runtime: runtime, PolicyRevision: s.Policy.Revision(),
+	})
 }
 
 // maxJustification bounds what an author may say, in bytes.

@@ -17,6 +17,8 @@ type Patch struct {
 	CreateTimestamp *int64 // milliseconds since 1970
 	UpdateTimestamp *int64 // milliseconds since 1970
 	Code            *string
+	// HITLMode is the mode of humanInTheLoop, "" = the block does not say one.
+	HITLMode *string
 }
 
 // Bytes is the saved form of the document. One that was not edited is the
@@ -56,6 +58,9 @@ func (s *Spec) Edit(p Patch) (*Spec, *fault.Error) {
 	if p.ToolSafety != nil {
 		set("toolSafety", p.ToolSafety.encode)
 	}
+	if p.HITLMode != nil {
+		src.data = setHITLMode(src.data, *p.HITLMode)
+	}
 	if p.Draft != nil {
 		set("draft", plain(strconv.AppendBool(nil, *p.Draft)))
 	}
@@ -74,6 +79,29 @@ func (s *Spec) Edit(p Patch) (*Spec, *fault.Error) {
 		edited.loaded = s.src.data
 	}
 	return edited, nil
+}
+
+// setHITLMode replaces the mode within the block, which keeps whatever else it
+// says; "" takes it out. A block that would be new and empty is not added.
+func setHITLMode(data []byte, mode string) []byte {
+	root, _ := readTree(data)
+	block := root.get("humanInTheLoop")
+	if block == nil || block.kind != '{' {
+		if mode == "" {
+			return data
+		}
+		return setMember(data, "humanInTheLoop", func(string) []byte {
+			return append(append([]byte(`{"mode": `), encodeText(mode)...), '}')
+		})
+	}
+	inner := data[block.start:block.end]
+	if mode == "" {
+		if block.get("mode") == nil {
+			return data
+		}
+		return splice(data, block.start, block.end, setMember(inner, "mode", func(string) []byte { return []byte("null") }))
+	}
+	return splice(data, block.start, block.end, setMember(inner, "mode", func(string) []byte { return encodeText(mode) }))
 }
 
 // encode is the JSON of the block, on one line or, for an indent, on several.

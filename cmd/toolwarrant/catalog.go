@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -18,22 +19,28 @@ import (
 func (a *app) catalogCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "catalog",
-		Short: "See, publish and withdraw tools",
+		Short: "See, publish and withdraw tools, and choose which ones are served",
 		Example: `  toolwarrant catalog list
   toolwarrant catalog show writeTextFile
-  toolwarrant catalog draft getWeather`,
+  toolwarrant catalog preset dev-essentials
+  toolwarrant catalog hide getWeather
+  toolwarrant catalog approval readTextFile required`,
 		Args: cobra.NoArgs,
 		RunE: needsVerb,
 	}
-	c.AddCommand(a.catalogListCmd(), a.catalogShowCmd(), a.catalogPublishCmd(), a.catalogDraftCmd())
+	c.AddCommand(a.catalogListCmd(), a.catalogShowCmd(), a.catalogPublishCmd(), a.catalogDraftCmd(),
+		a.catalogPresetCmd(), a.catalogExposeCmd(), a.catalogHideCmd(), a.catalogAutoExposeCmd(), a.catalogApprovalCmd())
 	return c
 }
 
 func (a *app) catalogListCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the tools with their state, level and approval, and why one is not served",
-		Args:  cobra.NoArgs,
+		Short: "List the tools with their state, level and approval, and why each is served or not",
+		Long: `List the tools with their state, level and approval, and why each is served or
+not. The preset, what is included, what was chosen with expose and hide, and what
+is excluded count in this order; the flags show what serve would do with them.`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := a.open(c.Context(), flagValues(c))
 			if err != nil {
@@ -45,7 +52,7 @@ func (a *app) catalogListCmd() *cobra.Command {
 				return err
 			}
 			if a.format == "json" {
-				a.json(map[string]any{"tools": tools})
+				a.json(map[string]any{"tools": tools, "overridden": s.Exposure().Overridden})
 				return nil
 			}
 			w := tabwriter.NewWriter(a.std.out, 0, 8, 2, ' ', 0)
@@ -53,11 +60,15 @@ func (a *app) catalogListCmd() *cobra.Command {
 			for _, t := range tools {
 				served := "yes"
 				if !t.Exposed {
-					served = "no: " + t.Why
+					served = "no"
+				}
+				if t.Why != "" {
+					served += ": " + t.Why
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Name, t.Category, strings.Join(t.Tags, ","), t.State, t.RiskLevel, t.Approval, served)
 			}
 			w.Flush()
+			a.printOverridden(s.Exposure())
 			for _, f := range s.Catalog.Findings() {
 				fmt.Fprintln(a.std.err, f.Error())
 			}
@@ -101,9 +112,10 @@ func (a *app) catalogShowCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			exposed, why := s.Catalog.Exposed(t)
 			if a.format == "json" {
 				a.json(map[string]any{"spec": json.RawMessage(t.Spec.Bytes()), "state": t.State, "source": t.Source, "path": t.Path, "why": t.Why,
-					"decision": d, "visible": seen[0]})
+					"exposed": exposed, "exposure": why, "decision": d, "visible": seen[0]})
 				return nil
 			}
 			a.printf("%s\n\n%s\n\n", t.Spec.Name, t.Spec.Description)
@@ -115,6 +127,7 @@ func (a *app) catalogShowCmd() *cobra.Command {
 				a.printf("  %-14s %-8s %s  %s\n", p.Name, strings.ToLower(string(p.Type)), need, p.Description)
 			}
 			a.printf("\nstate        %s %s\n", t.State, t.Why)
+			a.printf("exposed      %t: %s\n", exposed, mask.Visible(why))
 			a.printDecision(resolved{d, seen[0]})
 			return nil
 		}),
@@ -150,7 +163,15 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 				a.json(view(res))
 				return nil
 			}
-			a.printf("%s passed its test and is served. What it may do:\n\n", t.Spec.Name)
+			now, err := s.Catalog.Lookup(ctx, t.Spec.ToolID)
+			if err != nil {
+				return err
+			}
+			served := "served"
+			if ok, why := s.Catalog.Exposed(now); !ok {
+				served = "not served: " + why
+			}
+			a.printf("%s passed its test and is %s. What it may do:\n\n", mask.Visible(t.Spec.Name), mask.Visible(served))
 			a.printDecision(resolved{res.Decision, true}) // an author's own test is no call that could find it hidden
 			return nil
 		}),

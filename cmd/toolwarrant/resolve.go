@@ -78,7 +78,8 @@ answer.`,
 			}
 			req := resolver.Request{
 				Tool:      resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env},
-				Principal: caller, Origin: decision.Origin(origin), Args: raw, Now: time.Now(),
+				Principal: caller, Origin: decision.Origin(origin), Args: raw,
+				Approvals: decision.Standing(t.Approval), Now: time.Now(),
 			}
 			seen, err := policy.Visible(ctx, caller, []resolver.Tool{req.Tool})
 			if err != nil {

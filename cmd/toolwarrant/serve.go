@@ -216,13 +216,17 @@ func (a *app) announce(ctx context.Context, s *service.Service, log zerolog.Logg
 	return nil
 }
 
-// followEvery is how often a server looks whether another process changed the
-// catalog.
-const followEvery = 2 * time.Second
+const (
+	// followEvery is how often a server looks whether its policy changed.
+	followEvery = 2 * time.Second
+	// catalogEvery is how often it looks whether another process changed the
+	// catalog: what is published, hidden or exposed counts within two seconds.
+	catalogEvery = time.Second
+)
 
 // followCatalog makes what other processes publish or draft take effect.
 func followCatalog(ctx context.Context, s *service.Service, log zerolog.Logger) {
-	tick := time.NewTicker(followEvery)
+	tick := time.NewTicker(catalogEvery)
 	defer tick.Stop()
 	s.Catalog.Watch(ctx, tick.C, func(err error) {
 		if err == nil {

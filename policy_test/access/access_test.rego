@@ -53,3 +53,66 @@ test_applies_where_every_selector_does if {
 	access.applies({"tools": ["probe"], "groups": ["staff"]}) with input as fixture.plain
 	not access.applies({"tools": ["probe"], "groups": ["guests"]}) with input as fixture.plain
 }
+
+# Views: groups and what they see, as an installation would state them.
+_example_views := [
+	{"groups": ["finance"], "categories": ["DATA"], "tags": ["finance"], "tools": ["getWeather"]},
+	{"groups": ["platform", "security"], "tools": ["*"]},
+	{"subjects": ["uid:1000"], "categories": ["FILE"]},
+	{"tags": ["util"]},
+]
+
+_caller(fields) := object.union(fixture.plain.principal, fields)
+
+test_views[note] if {
+	some note, tc in {
+		"a tag that everyone sees": [{}, {"tags": {"util"}}, true],
+		"nothing else": [{}, {"tags": set()}, false],
+		"a category of the group": [{"groups": {"finance"}}, {"tags": set(), "category": "DATA"}, true],
+		"a tag of the group": [{"groups": {"finance"}}, {"tags": {"finance"}}, true],
+		"a name of the group": [{"groups": {"finance"}}, {"tags": set(), "name": "getWeather"}, true],
+		"a name of another group": [{"groups": {"sales"}}, {"tags": set(), "name": "getWeather"}, false],
+		"an id as a name": [{"groups": {"finance"}}, {"tags": set(), "toolId": "getWeather"}, true],
+		"everything": [{"groups": {"security"}}, {"tags": set(), "category": "FILE"}, true],
+		"one of several groups": [{"groups": {"sales", "platform"}}, {"tags": set()}, true],
+		"a subject": [{"subject": "uid:1000"}, {"tags": set(), "category": "FILE"}, true],
+		"another subject": [{"subject": "uid:1001"}, {"tags": set(), "category": "FILE"}, false],
+		"groups are compared in full": [{"groups": {"finance-interns"}}, {"tags": {"finance"}}, false],
+		"and by case": [{"groups": {"Finance"}}, {"tags": {"finance"}}, false],
+		"a star in a name is no wildcard": [{"groups": {"*"}}, {"tags": set()}, false],
+	}
+	tested := object.union(fixture.tool(tc[1]), {"principal": _caller({"subject": "local"})})
+	asked := json.patch(tested, [{"op": "replace", "path": sprintf("/principal/%s", [field]), "value": value} | some field, value in tc[0]])
+	seen := access.visible with input as asked with data.toolwarrant.settings.access.views as _example_views
+	called := access.callable with input as asked with data.toolwarrant.settings.access.views as _example_views
+	in_view := {x | x := access.in_view with input as asked with data.toolwarrant.settings.access.views as _example_views}
+	[seen, called] == [tc[2], tc[2]]
+	count(in_view) == {true: 1, false: 0}[tc[2]]
+}
+
+test_a_view_shows[note] if {
+	some note, tc in {
+		"nothing without lists": [[{"groups": ["staff"]}], false],
+		"nothing with empty lists": [[{"tools": [], "categories": [], "tags": []}], false],
+		"everything with a star": [[{"tools": ["*"]}], true],
+		"nothing by a star among the categories": [[{"categories": ["*"]}], false],
+		"to everyone with empty groups": [[{"groups": [], "subjects": [], "tools": ["probe"]}], true],
+	}
+	seen := access.visible with input as fixture.plain with data.toolwarrant.settings.access.views as tc[0]
+	seen == tc[1]
+}
+
+test_a_view_does_not_lift_a_rule if {
+	not access.visible with input as fixture.plain
+		with data.toolwarrant.settings.access.views as [{"tools": ["*"]}]
+		with data.toolwarrant.settings.access.rules as [{"id": "r", "effect": "hide", "tools": ["probe"]}]
+}
+
+test_outside_the_views_says_why if {
+	reasons := access.reasons with input as fixture.plain with data.toolwarrant.settings.access.views as [{"groups": ["ops"], "tools": ["*"]}]
+	{r.id | some r in reasons} == {"access-view"}
+}
+
+test_settings_without_views_show_everything if {
+	access.visible with input as fixture.plain with data.toolwarrant.settings.access as {"maxRiskLevel": "L5", "rules": []}
+}

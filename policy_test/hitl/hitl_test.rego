@@ -145,3 +145,65 @@ test_the_first_demand_by_id_is_named if {
 	verdict := hitl.verdict with input as _at("L0", {}) with hitl.demands as {{"id": "b", "fourEyes": false}, {"id": "a", "fourEyes": true}}
 	verdict == {"mode": "REQUIRED", "source": "rule", "ruleId": "a", "autoApproved": false}
 }
+
+_standing(mode) := [{"kind": "standing", "mode": mode}]
+
+test_what_the_installation_says[note] if {
+	some note, tc in {
+		"disabled below the floor": ["L4", {"mode": "REQUIRED"}, "DISABLED", "DISABLED", "rule", "hitl-installation", false],
+		"disabled at the floor": ["L5", {"mode": "DISABLED"}, "DISABLED", "REQUIRED", "floor", "hitl-floor", false],
+		"auto below the threshold": ["L0", {"mode": "REQUIRED"}, "AUTO_APPROVE", "DISABLED", "rule", "hitl-installation", true],
+		"auto at the threshold": ["L3", {"mode": "DISABLED"}, "AUTO_APPROVE", "REQUIRED", "threshold", "hitl-threshold", false],
+		"auto at the floor": ["L5", {}, "AUTO_APPROVE", "REQUIRED", "threshold", "hitl-threshold", false],
+		"required at L0": ["L0", {"mode": "DISABLED"}, "REQUIRED", "REQUIRED", "rule", "hitl-installation", false],
+		"a mode that is none": ["L0", {"mode": "DISABLED"}, "MAYBE", "REQUIRED", "rule", "hitl-unknown-mode", false],
+		"an empty mode": ["L0", {"mode": "DISABLED"}, "", "REQUIRED", "rule", "hitl-unknown-mode", false],
+	}
+	tested := object.union(_at(tc[0], tc[1]), {"approvals": _standing(tc[2])})
+	requirement := hitl.requirement with input as tested
+	document := hitl.document_requirement with input as tested
+	verdict := {"mode": tc[3], "source": tc[4], "ruleId": tc[5], "autoApproved": tc[6]}
+	requirement == object.union(document, verdict)
+}
+
+test_a_demand_goes_before_what_the_installation_says if {
+	requirement := hitl.requirement with input as object.union(_at("L0", {}), {"approvals": _standing("DISABLED")})
+		with data.toolwarrant.settings.hitl.requiredTools as {"probe"}
+	requirement.mode == "REQUIRED"
+	requirement.ruleId == "hitl-operator-rule"
+}
+
+test_a_malformed_demand_is_not_covered_by_what_the_installation_says if {
+	tested := object.union(_at("L0", {}), {"approvals": _standing("DISABLED")})
+	hitl.standing == "DISABLED" with input as tested
+	hitl.standing_verdict == {} with input as tested with hitl.demands as {"site-ask"}
+	not hitl.requirement with input as tested with hitl.demands as {"site-ask"}
+}
+
+test_other_approvals_say_nothing_about_the_mode[note] if {
+	some note, approvals in {
+		"another kind": [{"kind": "earlier", "mode": "DISABLED"}],
+		"no kind": [{"mode": "DISABLED"}],
+		"a text": ["DISABLED"],
+	}
+	tested := object.union(_at("L4", {"mode": "REQUIRED"}), {"approvals": approvals})
+	requirement := hitl.requirement with input as tested
+	requirement.ruleId == "hitl-required"
+}
+
+test_what_the_installation_says_without_a_mode_requires if {
+	requirement := hitl.requirement with input as object.union(_at("L0", {}), {"approvals": [{"kind": "standing"}]})
+	requirement.mode == "REQUIRED"
+}
+
+test_what_the_installation_says_in_words[note] if {
+	some note, tc in {
+		"disabled": ["L4", "DISABLED", "this installation says DISABLED for the tool"],
+		"required": ["L0", "REQUIRED", "this installation says REQUIRED for the tool"],
+		"the floor": ["L5", "DISABLED", "the level is L5, and from L5 on (hitl.floor)"],
+		"the threshold": ["L3", "AUTO_APPROVE", "this installation says AUTO_APPROVE, which from L3 on"],
+		"unknown": ["L0", "MAYBE", "this installation says \"MAYBE\""],
+	}
+	words := hitl.explanation with input as object.union(_at(tc[0], {"mode": "REQUIRED"}), {"approvals": _standing(tc[1])})
+	contains(words.because, tc[2])
+}

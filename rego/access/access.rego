@@ -36,6 +36,23 @@ hidden contains _reason(rule) if {
 }
 
 # METADATA
+# title: No view of the caller has the tool
+# description: |
+#   Where views are stated, a caller sees what they show and nothing else. Of a
+#   caller whom none is for there is none to show anything.
+# labels:
+#   id: access-view
+hidden contains _outside_views if not in_view
+
+reasons contains _outside_views if not in_view
+
+_outside_views := {
+	"id": "access-view",
+	"message": "no view of this installation has this tool for you",
+	"path": "",
+}
+
+# METADATA
 # title: Why the tool may not be called
 # description: What is hidden is denied as well, from every origin.
 # labels:
@@ -95,6 +112,50 @@ _named(rule) if count(object.get(rule, "tools", [])) == 0
 
 _named(rule) if {
 	some tool in rule.tools
+	tool in {input.tool.name, input.tool.toolId}
+}
+
+# METADATA
+# title: A view of the caller shows the tool, or there are no views
+# description: |
+#   A view that names neither groups nor subjects is for everyone. It shows what
+#   any of its lists has, and one without lists shows nothing. Names are looked
+#   at last, so that tools which no view tells apart are listed by one
+#   evaluation.
+# labels:
+#   id: access-in-view
+in_view if count(_views) == 0
+
+in_view if {
+	some view in _views
+	_is_for_caller(view)
+	_shows(view)
+}
+
+_views := object.get(data.toolwarrant.settings.access, "views", [])
+
+_is_for_caller(view) if count(object.get(view, "groups", [])) + count(object.get(view, "subjects", [])) == 0
+
+_is_for_caller(view) if {
+	some group in view.groups
+	group in input.principal.groups
+}
+
+_is_for_caller(view) if input.principal.subject in object.get(view, "subjects", [])
+
+# METADATA
+# title: What a view shows
+# labels:
+#   id: access-view-shows
+_shows(view) if {
+	"*" in view.tools
+} else if {
+	input.tool.category in view.categories
+} else if {
+	some tag in view.tags
+	tag in input.tool.tags
+} else if {
+	some tool in view.tools
 	tool in {input.tool.name, input.tool.toolId}
 }
 

@@ -18,7 +18,26 @@ explanation := {"because": because, "demands": {demand.id | some demand in deman
 # title: The verdict in words
 # labels:
 #   id: hitl-because
-because := _because[verdict.ruleId][verdict.mode]
+because := _because[_in_force.ruleId][_in_force.mode]
+
+_in_force := object.union(verdict, standing_verdict)
+
+# METADATA
+# title: Who says the mode
+# labels:
+#   id: hitl-because-who
+_who := "this installation" if {
+	standing
+} else := "the document"
+
+_mode := standing if {
+	standing
+} else := input.tool.humanInTheLoop.mode
+
+_because["hitl-installation"][mode] := text if {
+	text := sprintf("this installation says %s for the tool, whatever its document says", [standing])
+	mode := _in_force.mode
+}
 
 _because[demand.id].REQUIRED := sprintf("the rule %s demands a human, whatever the document says", [demand.id]) if {
 	some demand in demands
@@ -31,13 +50,15 @@ _because["hitl-floor"].REQUIRED := sprintf("the level is %s, and from %s on (hit
 	data.toolwarrant.settings.hitl.floor,
 ])
 
-_because["hitl-threshold"].REQUIRED := sprintf("the document says AUTO_APPROVE, which from %s on (hitl.threshold) asks, and the level is %s", [
+_because["hitl-threshold"].REQUIRED := sprintf("%s says AUTO_APPROVE, which from %s on (hitl.threshold) asks, and the level is %s", [
+	_who,
 	data.toolwarrant.settings.hitl.threshold,
 	risk.level,
 ])
 
-_because["hitl-unknown-mode"].REQUIRED := sprintf("the document says %q, which is no mode and counts as REQUIRED", [
-	input.tool.humanInTheLoop.mode,
+_because["hitl-unknown-mode"].REQUIRED := sprintf("%s says %q, which is no mode and counts as REQUIRED", [
+	_who,
+	_mode,
 ])
 
 _because["hitl-default"].REQUIRED := sprintf("the document does not say, and from %s on (hitl.defaultFrom) a human is asked; the level is %s", [

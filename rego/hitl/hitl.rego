@@ -12,9 +12,20 @@ import data.toolwarrant.risk
 
 # METADATA
 # title: The requirement
+# description: |
+#   That of the document is the same for every call of a tool and is not made
+#   anew where the installation keeps nothing.
 # labels:
 #   id: hitl-requirement
-requirement := object.union(verdict, {
+requirement := object.union(document_requirement, standing_verdict) if {
+	count(input.approvals) > 0
+} else := document_requirement
+
+# METADATA
+# title: The requirement as the document has it
+# labels:
+#   id: hitl-document-requirement
+document_requirement := object.union(verdict, {
 	"prompt": prompt,
 	"channels": settings.channels,
 	"approvers": approvers,
