@@ -27,6 +27,8 @@ func defaultConfig() *Config {
 		Server: Server{AllowedHosts: none, AllowedOrigins: none, MaxBodyBytes: 4 << 20,
 			SessionTimeoutSeconds: 1800, DrainSeconds: 30},
 		Log: Log{Level: "info", Format: "text"},
+		Admin: Admin{Addr: "127.0.0.1:8283", AllowedHosts: none, AllowedOrigins: none, MaxBodyBytes: 4 << 20,
+			Roles: Roles{Viewer: RoleOf{none, none, none}, Author: RoleOf{none, none, none}, Approver: RoleOf{none, none, none}, Admin: RoleOf{none, none, none}}},
 	}
 }
 
