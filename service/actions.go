@@ -104,11 +104,11 @@ func (s *Service) MayTool(ctx context.Context, p decision.Principal, t *catalog.
 // at. The call itself is decided by the executor.
 func (s *Service) mayRun(ctx context.Context, p decision.Principal, t *catalog.Tool) error {
 	gone := fault.New(fault.NotFound, "unknown-tool", "there is no tool %q", t.Spec.Name)
-	seen, err := s.Policy.Visible(ctx, p, []resolver.Tool{policyTool(t)})
+	seen, err := s.MaySeeCalling(ctx, p, t)
 	switch {
 	case err != nil:
 		return err
-	case !seen[0]:
+	case !seen:
 		return gone
 	case t.State != catalog.StateActive:
 		return fault.New(fault.NotActive, "state-"+slug(string(t.State)), "the tool %q is not active: %s", t.Spec.Name, t.Why)
@@ -133,9 +133,9 @@ func (s *Service) MaySee(ctx context.Context, p decision.Principal, t *catalog.T
 	if s.Needs(p, RoleAdmin) == nil {
 		return true, nil
 	}
-	seen, err := s.Policy.Visible(ctx, p, []resolver.Tool{policyTool(t)})
-	if err != nil || seen[0] {
-		return err == nil, err
+	seen, err := s.MaySeeCalling(ctx, p, t)
+	if err != nil || seen {
+		return seen, err
 	}
 	var rejected *resolver.Rejection
 	_, err = s.Decide(ctx, t, p, decision.OriginList, nil)
@@ -143,6 +143,13 @@ func (s *Service) MaySee(ctx context.Context, p decision.Principal, t *catalog.T
 		return !rejected.Hidden, nil
 	}
 	return false, err
+}
+
+// MaySeeCalling reports whether the policy shows t to p, as it does to a
+// caller.
+func (s *Service) MaySeeCalling(ctx context.Context, p decision.Principal, t *catalog.Tool) (bool, error) {
+	seen, err := s.Policy.Visible(ctx, p, []resolver.Tool{policyTool(t)})
+	return err == nil && seen[0], err
 }
 
 // ToolFor finds a tool that exists for p, by name or toolId. The failure for

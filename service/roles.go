@@ -59,7 +59,9 @@ func holds(c config.RoleOf, p decision.Principal) bool {
 	if p.Method == "" || p.Method == "none" || p.Untrusted {
 		return p.Subject == LocalSubject && slices.Contains(c.Subjects, LocalSubject)
 	}
-	in := func(list []string) func(string) bool { return func(s string) bool { return s != "" && slices.Contains(list, s) } }
+	in := func(list []string) func(string) bool {
+		return func(s string) bool { return s != "" && slices.Contains(list, s) }
+	}
 	return p.Subject != LocalSubject && in(c.Subjects)(p.Subject) || slices.ContainsFunc(p.Groups, in(c.Groups)) || slices.ContainsFunc(p.Scopes, in(c.Scopes))
 }
 
