@@ -63,7 +63,9 @@ func listApprovals(c *call) (answer, error) {
 		return answer{}, err
 	}
 	wanted := slices.DeleteFunc(slices.Clone(all), func(p approval.Pending) bool { return !slices.Contains(states, string(p.State)) })
-	key := func(p approval.Pending) string { return p.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000000") + " " + p.ID }
+	key := func(p approval.Pending) string {
+		return p.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000000") + " " + p.ID
+	}
 	slices.SortFunc(wanted, func(a, b approval.Pending) int { return strings.Compare(key(a), key(b)) })
 	part, next, err := page(v, "approvals", wanted, key)
 	if err != nil {

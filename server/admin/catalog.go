@@ -132,13 +132,13 @@ func (c *call) view(t *catalog.Tool) (v toolView, err error) {
 
 // callView is how a call ended.
 type callView struct {
-	CallID   string                `json:"callId"`
-	Outcome  fault.Outcome         `json:"outcome"`
-	Result   json.RawMessage       `json:"result"`
-	Error    *fault.Error          `json:"error"`
-	Waits    *pendingView          `json:"pending"`
-	Logs     []worker.LogLine      `json:"logs"`
-	Decision *decision.Decision    `json:"decision"`
+	CallID   string             `json:"callId"`
+	Outcome  fault.Outcome      `json:"outcome"`
+	Result   json.RawMessage    `json:"result"`
+	Error    *fault.Error       `json:"error"`
+	Waits    *pendingView       `json:"pending"`
+	Logs     []worker.LogLine   `json:"logs"`
+	Decision *decision.Decision `json:"decision"`
 }
 
 // pendingView tells a caller that has to come back.
