@@ -198,6 +198,14 @@ func (j *Jobs) List() []Job {
 	return out
 }
 
+// Owns reports whether p began the job.
+func (j *Jobs) Owns(id string, p decision.Principal) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	x := j.find(id)
+	return x != nil && samePerson(x.owner, p)
+}
+
 // MayCancel is nil if p may end the job now: whoever began it may, and who
 // manages.
 func (j *Jobs) MayCancel(id string, p decision.Principal, manages bool) error {

@@ -170,6 +170,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: log.New(s.opt.Logger, "", 0),
 	}
+	requests, interrupt := context.WithCancel(context.WithoutCancel(ctx))
+	defer interrupt()
+	hs.BaseContext = func(net.Listener) context.Context { return requests }
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(ln) }()
 	select {
@@ -179,13 +182,21 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.Close()
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-	defer cancel()
-	if err := hs.Shutdown(end); err != nil {
-		_ = hs.Close()
+	if !settled(hs) {
+		interrupt() // calls that still run end with their records
+		if !settled(hs) {
+			_ = hs.Close()
+		}
 	}
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
+}
+
+// settled waits for the requests that run, and reports whether they ended.
+func settled(hs *http.Server) bool {
+	end, cancel := context.WithTimeout(context.Background(), settleTime)
+	defer cancel()
+	return hs.Shutdown(end) == nil
 }

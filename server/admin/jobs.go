@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -17,7 +18,15 @@ type jobView struct {
 	Actions []service.Permission `json:"actions"`
 }
 
+// viewJob shows what a job says to whoever began it, and to an admin. Anybody
+// else may not see every tool that it is about.
 func (c *call) viewJob(j service.Job) jobView {
+	if !c.manages() && !c.s.jobs.Owns(j.ID, c.who) {
+		j.Result, j.Step = json.RawMessage("null"), ""
+		if j.Error != nil {
+			j.Error = fault.New(j.Error.Code, j.Error.Reason, "the job did not succeed; whoever began it is told why")
+		}
+	}
 	p := service.Permission{Act: "cancel", Allowed: true}
 	err := c.s.opt.Service.Needs(c.who, service.RoleAuthor)
 	if err == nil {

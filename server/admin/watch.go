@@ -54,9 +54,10 @@ type policyEvent struct {
 	Reason   string `json:"reason"` // below code
 }
 
-// jobEvent is a job without its result.
+// jobEvent is a job without its result and the tool that it is at, which not
+// everybody may see.
 func jobEvent(j service.Job) map[string]any {
-	return map[string]any{"id": j.ID, "kind": j.Kind, "subject": j.Subject, "state": j.State, "done": j.Done, "total": j.Total, "step": j.Step, "cancelling": j.Cancelled}
+	return map[string]any{"id": j.ID, "kind": j.Kind, "subject": j.Subject, "state": j.State, "done": j.Done, "total": j.Total, "cancelling": j.Cancelled}
 }
 
 func (w *watcher) run(ctx context.Context) {

@@ -70,6 +70,7 @@ func TestDraftsLife(t *testing.T) {
 	g.failed(g.want(412, "abe", "PUT", "/drafts/"+id, shout, "If-Match", etag), "USAGE", "precondition-failed")
 
 	done := g.job(g.want(202, "ann", "POST", "/catalog/scream/publish", `{}`))
+	done = g.want(200, "ann", "GET", "/jobs/"+done.str("id"), nil)
 	if done.str("state") != "succeeded" || done.str("result", "result") != "HEY!!" {
 		t.Fatalf("publishing ended %s", done.raw)
 	}
@@ -300,7 +301,16 @@ func TestJobs(t *testing.T) {
 		return !slices.ContainsFunc(g.want(200, "root", "GET", "/jobs", nil).items(), func(i map[string]any) bool { return i["state"] == "running" })
 	})
 	g.svc.Engine.Runtime = real
+	mine := g.want(202, "abe", "POST", "/tests", `{"tools": ["base64"]}`)
+	g.job(mine)
+	if r := g.want(200, "vera", "GET", "/jobs/"+mine.str("id"), nil); strings.Contains(r.raw, "base64") || r.body["result"] != nil {
+		t.Errorf("somebody else sees %s", r.raw)
+	}
+	if r := g.want(200, "root", "GET", "/jobs/"+mine.str("id"), nil); !strings.Contains(r.raw, "base64") {
+		t.Errorf("an admin sees %s", r.raw)
+	}
 	ok := g.job(g.want(202, "ann", "POST", "/tests", `{"tools": ["base64", "uuid"]}`))
+	ok = g.want(200, "ann", "GET", "/jobs/"+ok.str("id"), nil)
 	if ok.str("state") != "succeeded" || !strings.Contains(ok.raw, `"passed":2`) {
 		t.Errorf("ended %s", ok.raw)
 	}
