@@ -31,6 +31,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/server"
 	"github.com/toolwarrant/toolwarrant/server/auth"
@@ -52,6 +53,13 @@ type Options struct {
 	// Modify accepts a question with other arguments; nil = the route answers
 	// that this is not offered.
 	Modify func(ctx context.Context, p decision.Principal, id string, args json.RawMessage) (approval.Pending, error)
+	// Choose changes what is served for the installation; nil = the route answers
+	// that this is not offered.
+	Choose func(ctx context.Context, p decision.Principal, c Choice) error
+	// SetApproval changes when a human is asked about a tool, and gives what
+	// changes; less needs confirmed and a reason. nil = the route answers that
+	// this is not offered.
+	SetApproval func(ctx context.Context, p decision.Principal, t *catalog.Tool, mode, reason string, confirmed bool) (any, error)
 	// Reload reads anew what can be read anew; nil = Service.Reload.
 	Reload func(context.Context) error
 	// Refused gets each request whose sender is not authenticated; nil = it is
@@ -70,6 +78,16 @@ type KeyStore interface {
 	Create(ctx context.Context, p decision.Principal, w NewKey) (k Key, token string, err error)
 	// Revoke ends a key; NOT_FOUND for an unknown one.
 	Revoke(ctx context.Context, p decision.Principal, id string) (Key, error)
+	// Rotate adds a master key to the keyring and gives its id.
+	Rotate(ctx context.Context, p decision.Principal) (id string, err error)
+}
+
+// Choice is one choice about what is served. Exactly one member is set.
+type Choice struct {
+	Preset     *string  `json:"preset"` // "" takes the choice back
+	AutoExpose *bool    `json:"autoExpose"`
+	Expose     []string `json:"expose"` // names or toolIds
+	Hide       []string `json:"hide"`
 }
 
 // Key is an API key without its secret.

@@ -72,3 +72,19 @@ func revokeKey(c *call) (act, error) {
 		return answer{body: k}, err
 	}}, nil
 }
+
+// rotateKeyring adds a master key, with which what is made from now on is made.
+func rotateKeyring(c *call) (act, error) {
+	var in struct{}
+	if err := c.read(&in); err != nil {
+		return act{}, err
+	}
+	store, err := c.keys()
+	if err != nil {
+		return act{}, err
+	}
+	return act{do: func(ctx context.Context) (answer, error) { // the store leaves the record
+		id, err := store.Rotate(ctx, c.who)
+		return answer{body: map[string]any{"keyId": id}}, err
+	}}, nil
+}

@@ -159,11 +159,6 @@ func reload(c *call) (act, error) {
 	}}, nil
 }
 
-func exposure(c *call) (answer, error) {
-	cat := c.s.opt.Service.Config.Catalog
-	return answer{body: map[string]any{"preset": cat.Preset, "include": cat.Include, "exclude": cat.Exclude}}, nil
-}
-
 // maxProfile bounds how long a profile or a trace may be taken, in seconds.
 const maxProfile = 60
 

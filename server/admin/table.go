@@ -31,6 +31,8 @@ func (s *Server) table() []route {
 		{id: "draftTool", method: "POST", path: "/catalog/{tool}/draft", role: author, act: draftTool},
 		{id: "testTools", method: "POST", path: "/tests", role: author, act: testTools},
 		{id: "exposure", method: "GET", path: "/exposure", role: viewer, read: exposure},
+		{id: "choose", method: "POST", path: "/exposure", role: author, act: choose},
+		{id: "setApproval", method: "POST", path: "/catalog/{tool}/approval", role: admin, act: setApproval},
 
 		{id: "listDrafts", method: "GET", path: "/drafts", role: author, read: listDrafts},
 		{id: "createDraft", method: "POST", path: "/drafts", role: author, act: createDraft},
@@ -58,6 +60,7 @@ func (s *Server) table() []route {
 		{id: "listKeys", method: "GET", path: "/keys", role: admin, read: listKeys},
 		{id: "createKey", method: "POST", path: "/keys", role: admin, act: createKey},
 		{id: "revokeKey", method: "POST", path: "/keys/{id}/revoke", role: admin, act: revokeKey},
+		{id: "rotateKeyring", method: "POST", path: "/keys/rotate", role: admin, act: rotateKeyring},
 
 		{id: "profiles", method: "GET", path: "/debug/pprof/", role: admin, raw: profiles},
 	}

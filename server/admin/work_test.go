@@ -17,6 +17,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/approval"
 	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
@@ -372,6 +373,8 @@ func (s *keyStore) Revoke(_ context.Context, _ decision.Principal, id string) (K
 	return Key{}, fault.New(fault.NotFound, "no-such-key", "there is no key %q", id)
 }
 
+func (s *keyStore) Rotate(context.Context, decision.Principal) (string, error) { return "m2", nil }
+
 func TestKeys(t *testing.T) {
 	g := newRig(t, func(o *Options) { o.Keys = &keyStore{} })
 	g.want(400, "root", "POST", "/keys", `{}`)
@@ -385,6 +388,9 @@ func TestKeys(t *testing.T) {
 		t.Errorf("revoked %s", r.raw)
 	}
 	g.want(404, "root", "POST", "/keys/k2/revoke", nil)
+	if r := g.want(200, "root", "POST", "/keys/rotate", nil); r.str("keyId") != "m2" {
+		t.Errorf("rotated %s", r.raw)
+	}
 	g.want(403, "ann", "GET", "/keys", nil)
 }
 
@@ -417,6 +423,49 @@ func TestRest(t *testing.T) {
 	g.want(200, "root", "POST", "/reload", `{}`)
 	want := []string{"ann admin/draftTool", "ann draft", "root admin/reload"}
 	if d := cmp.Diff(want, slices.DeleteFunc(g.events(), func(e string) bool { return strings.Contains(e, "admin.refuse") })); d != "" {
+		t.Errorf("acts (-want +got):\n%s", d)
+	}
+}
+
+// TestChoices: choices about what is served, and about when a human is asked,
+// go to whoever makes them, checked and on record first.
+func TestChoices(t *testing.T) {
+	g := newRig(t)
+	g.failed(g.want(501, "ann", "POST", "/exposure", `{"hide": ["base64"]}`), "USAGE", "not-offered")
+	g.failed(g.want(501, "root", "POST", "/catalog/base64/approval", `{"mode": "disabled"}`), "USAGE", "not-offered")
+	if got := slices.DeleteFunc(g.events(), func(e string) bool { return strings.Contains(e, "refuse") }); len(got) != 0 {
+		t.Errorf("on record: %v", got)
+	}
+
+	var chosen []string
+	g = newRig(t, func(o *Options) {
+		o.Choose = func(_ context.Context, p decision.Principal, c Choice) error {
+			raw, err := json.Marshal(c)
+			chosen = append(chosen, p.Subject+" "+string(raw))
+			return err
+		}
+		o.SetApproval = func(_ context.Context, p decision.Principal, tool *catalog.Tool, mode, reason string, confirmed bool) (any, error) {
+			chosen = append(chosen, fmt.Sprint(p.Subject, " ", tool.Spec.Name, " ", mode, " ", reason, " ", confirmed))
+			return map[string]string{"new": mode}, nil
+		}
+	})
+	for _, bad := range []string{`{}`, `{"expose": []}`, `{"preset": "a", "hide": ["base64"]}`} {
+		g.failed(g.want(400, "ann", "POST", "/exposure", bad), "USAGE", "bad-value")
+	}
+	g.failed(g.want(404, "ann", "POST", "/exposure", `{"hide": ["nosuch"]}`), "NOT_FOUND", "unknown-tool")
+	g.want(200, "ann", "POST", "/exposure", `{"hide": ["base64"]}`)
+	g.want(200, "ann", "POST", "/exposure", `{"preset": ""}`)
+	g.want(403, "ann", "POST", "/catalog/base64/approval", `{"mode": "disabled"}`)
+	g.want(200, "root", "POST", "/catalog/base64/approval", `{"mode": "disabled", "reason": "it only computes", "confirmed": true}`)
+	want := []string{
+		`ann {"preset":null,"autoExpose":null,"expose":null,"hide":["base64"]}`, `ann {"preset":"","autoExpose":null,"expose":null,"hide":null}`,
+		"root base64 disabled it only computes true",
+	}
+	if d := cmp.Diff(want, chosen); d != "" {
+		t.Errorf("chosen (-want +got):\n%s", d)
+	}
+	acts := slices.DeleteFunc(g.events(), func(e string) bool { return strings.Contains(e, "refuse") })
+	if d := cmp.Diff([]string{"ann admin/choose", "ann admin/choose", "root admin/setApproval"}, acts); d != "" {
 		t.Errorf("acts (-want +got):\n%s", d)
 	}
 }
