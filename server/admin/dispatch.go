@@ -51,11 +51,10 @@ type answer struct {
 
 // call is one request with its sender.
 type call struct {
-	s    *Server
-	w    http.ResponseWriter
-	r    *http.Request
-	who  decision.Principal
-	over bool // the body was read
+	s   *Server
+	w   http.ResponseWriter
+	r   *http.Request
+	who decision.Principal
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
