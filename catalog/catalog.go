@@ -165,6 +165,11 @@ func (c *Catalog) current(e *entry) *Tool {
 func (c *Catalog) Reload(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.reload(ctx)
+}
+
+// reload is Reload for those who hold c.mu.
+func (c *Catalog) reload(ctx context.Context) error {
 	docs, findings, err := readFolders(ctx, c.options)
 	if err != nil {
 		return err

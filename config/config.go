@@ -44,6 +44,7 @@ type Config struct {
 	Telemetry Telemetry `json:"telemetry"`
 
 	Approvals Approvals `json:"approvals"`
+	Admin   Admin   `json:"admin"`
 }
 
 // Catalog says which tools exist and which of them are served.
@@ -152,6 +153,31 @@ type Server struct {
 type Log struct {
 	Level  string `json:"level"`  // debug, info, warn, error
 	Format string `json:"format"` // text, json
+}
+
+// Admin is the interface for those who administer an installation.
+type Admin struct {
+	Enabled        bool     `json:"enabled"`
+	Addr           string   `json:"addr"` // host:port
+	AllowedHosts   []string `json:"allowed-hosts"`
+	AllowedOrigins []string `json:"allowed-origins"`
+	MaxBodyBytes   int64    `json:"max-body-bytes"`
+	Roles          Roles    `json:"roles"`
+}
+
+// Roles says who may do what through the admin interface.
+type Roles struct {
+	Viewer   RoleOf `json:"viewer"`
+	Author   RoleOf `json:"author"`
+	Approver RoleOf `json:"approver"`
+	Admin    RoleOf `json:"admin"`
+}
+
+// RoleOf says who has one role; one match of any list is enough.
+type RoleOf struct {
+	Subjects []string `json:"subjects"` // "local" = without authentication
+	Groups   []string `json:"groups"`
+	Scopes   []string `json:"scopes"`
 }
 
 // Approvals says how other systems learn of questions to humans, and answer.

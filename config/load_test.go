@@ -37,6 +37,8 @@ func defaultConfig() *Config {
 		},
 		Telemetry: Telemetry{SamplePercent: 100},
 		Approvals: Approvals{Webhook: ApprovalWebhook{TimeoutSeconds: 5}, Callback: ApprovalCallback{Groups: []string{}}},
+		Admin: Admin{Addr: "127.0.0.1:8283", AllowedHosts: none, AllowedOrigins: none, MaxBodyBytes: 4 << 20,
+			Roles: Roles{Viewer: RoleOf{none, none, none}, Author: RoleOf{none, none, none}, Approver: RoleOf{none, none, none}, Admin: RoleOf{none, none, none}}},
 	}
 }
 

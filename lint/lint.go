@@ -91,6 +91,7 @@ type Options struct {
 	Others  []string          // names of tools beside the documents of the run
 	Version string            // of this program, for reports
 	Now     time.Time         // decides what has expired; zero is the clock
+	Stdin   io.Reader         // what "-" names; nil is the standard input
 }
 
 // stdinName stands for the standard input in findings.
@@ -114,6 +115,9 @@ func load(ctx context.Context, paths []string, o Options) (*linter, error) {
 	}
 	if o.Now.IsZero() {
 		o.Now = time.Now()
+	}
+	if o.Stdin == nil {
+		o.Stdin = os.Stdin
 	}
 	l := &linter{ctx: ctx, options: o, names: map[string]*spec.Spec{}, ids: map[string]*spec.Spec{}}
 	seen := map[string]bool{} // what is named twice is no duplicate of itself
@@ -214,7 +218,7 @@ func (l *linter) read(path string) ([]spec.Loaded, error) {
 		l.files = append(l.files, path)
 		return docs, err
 	}
-	data, err := io.ReadAll(io.LimitReader(os.Stdin, spec.MaxBundleBytes+1))
+	data, err := io.ReadAll(io.LimitReader(l.options.Stdin, spec.MaxBundleBytes+1))
 	if err != nil {
 		return nil, unreadable(stdinName, err)
 	}

@@ -35,26 +35,35 @@ func (s *Service) List(ctx context.Context, p decision.Principal) ([]Entry, erro
 	}
 	entries := make([]Entry, 0, len(tools))
 	for _, t := range tools {
-		e := Entry{ToolID: t.Spec.ToolID, Name: t.Spec.Name, Category: t.Spec.Category, Tags: t.Spec.Tags, State: string(t.State), Why: t.Why}
-		if e.Tags == nil {
-			e.Tags = []string{}
-		}
-		e.Exposed, e.Why = s.exposed(t)
-		d, err := s.Decide(ctx, t, p, decision.OriginList, nil)
-		switch f := fault.From(err); {
-		case f != nil && f.Code == fault.PolicyUnavailable:
+		e, err := s.Entry(ctx, p, t)
+		if err != nil {
 			return nil, err
-		case f != nil:
-			e.Exposed, e.Why = false, f.Message
-		default:
-			e.RiskLevel, e.Approval = d.RiskLevel, d.HumanInTheLoop.Mode
-			if d.HumanInTheLoop.AutoApproved {
-				e.Approval = "AUTO_APPROVED"
-			}
 		}
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// Entry is one tool as List gives it.
+func (s *Service) Entry(ctx context.Context, p decision.Principal, t *catalog.Tool) (Entry, error) {
+	e := Entry{ToolID: t.Spec.ToolID, Name: t.Spec.Name, Category: t.Spec.Category, Tags: t.Spec.Tags, State: string(t.State), Why: t.Why}
+	if e.Tags == nil {
+		e.Tags = []string{}
+	}
+	e.Exposed, e.Why = s.exposed(t)
+	d, err := s.Decide(ctx, t, p, decision.OriginList, nil)
+	switch f := fault.From(err); {
+	case f != nil && f.Code == fault.PolicyUnavailable:
+		return Entry{}, err
+	case f != nil:
+		e.Exposed, e.Why = false, f.Message
+	default:
+		e.RiskLevel, e.Approval = d.RiskLevel, d.HumanInTheLoop.Mode
+		if d.HumanInTheLoop.AutoApproved {
+			e.Approval = "AUTO_APPROVED"
+		}
+	}
+	return e, nil
 }
 
 func (s *Service) exposed(t *catalog.Tool) (bool, string) {
@@ -172,7 +181,9 @@ func OpenCatalog(ctx context.Context, home string, cfg *config.Config) (*catalog
 	})
 }
 
-// policyTool is a tool as the policy sees it.
+// PolicyTool is a tool as the policy sees it.
+func PolicyTool(t *catalog.Tool) resolver.Tool { return policyTool(t) }
+
 func policyTool(t *catalog.Tool) resolver.Tool {
 	return resolver.Tool{Spec: t.Spec, Source: string(t.Source), ManifestEnv: t.Env}
 }

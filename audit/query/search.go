@@ -16,6 +16,13 @@ import (
 type Options struct {
 	NoIndex bool              // read the files alone
 	Note    func(text string) // gets why an index was not used, nil = nobody
+	// Places makes Offset of each line its place in the log, as audit.Lines
+	// counts places, and not in its file.
+	Places bool
+	// From is the place at which the search begins, which is the begin of a
+	// line; 0 = the whole log. It is for one log and with Places. From a place
+	// at which no line begins, nothing may be found.
+	From int64
 }
 
 // Select gives the closes of the files that fit to each, in the order of the
@@ -50,7 +57,7 @@ func (m *matcher) search(ctx context.Context, file string, o Options, each func(
 		}
 		return each(r, l)
 	}
-	if o.NoIndex {
+	if o.NoIndex && !o.Places {
 		return audit.Scan(ctx, []string{file}, read)
 	}
 	lines, err := audit.OpenLines(ctx, file)
@@ -58,34 +65,34 @@ func (m *matcher) search(ctx context.Context, file string, o Options, each func(
 		return audit.Scan(ctx, []string{file}, read) // which says what is wrong
 	}
 	defer lines.Close()
-	at, why, err := m.indexed(ctx, file, lines, each)
+	at, why, err := m.indexed(ctx, file, lines, o.From, each)
 	if err != nil {
 		return err
 	}
 	if why != nil && o.Note != nil {
 		o.Note(fmt.Sprintf("the index of %s was not used: %v; toolwarrant audit index makes it", file, why))
 	}
-	if at == 0 {
+	if at = max(at, o.From); at == 0 && !o.Places {
 		return audit.Scan(ctx, []string{file}, read)
 	}
-	if err := lines.Each(ctx, at, read); !errors.Is(err, audit.ErrNoLine) {
+	if err := lines.Each(ctx, max(at, lines.Begin()), read); !errors.Is(err, audit.ErrNoLine) {
 		return err
 	}
 	return nil // it became shorter meanwhile
 }
 
 // indexed gives what the index of a log knows. Up to the place at all closes
-// were given; why says what hindered it.
-func (m *matcher) indexed(ctx context.Context, file string, lines *audit.Lines, each func(audit.Record, audit.Line) error) (at int64, why, err error) {
+// were given, but those before from; why says what hindered it.
+func (m *matcher) indexed(ctx context.Context, file string, lines *audit.Lines, from int64, each func(audit.Record, audit.Line) error) (at int64, why, err error) {
 	x, why := index.Open(ctx, file, lines)
 	if why != nil {
 		return 0, why, ctx.Err()
 	}
 	defer x.Close()
-	begin := lines.Begin()
+	begin := max(lines.Begin(), from)
 	why = x.Search(ctx, m.want(), func(place int64, length int) error {
 		if place < begin {
-			return nil // removed
+			return nil // removed, or not asked for
 		}
 		l, bad := lines.At(place, length)
 		if bad != nil {

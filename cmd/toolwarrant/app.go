@@ -31,6 +31,8 @@ type app struct {
 	format     string
 	policy     string
 	wantsJSON  bool // the command line says so, whether or not it was understood
+
+	opened func(*service.Service) // gets the installation of a command, nil = nobody
 }
 
 const longHelp = `toolwarrant puts AI agent tools to work under policy, and proves what they
@@ -177,7 +179,11 @@ func (a *app) open(ctx context.Context, flags map[string]any) (*service.Service,
 	if err != nil {
 		return nil, err
 	}
-	return service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: a.logger(cfg), Version: version()})
+	s, err := service.Open(ctx, service.Options{Home: home, Config: cfg, Logger: a.logger(cfg), Version: version()})
+	if err == nil && a.opened != nil {
+		a.opened(s)
+	}
+	return s, err
 }
 
 func (a *app) logger(cfg *config.Config) zerolog.Logger {

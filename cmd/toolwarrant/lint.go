@@ -3,20 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/lint"
-	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service"
-	"github.com/toolwarrant/toolwarrant/spec"
 )
 
 func (a *app) lintCmd() *cobra.Command {
@@ -46,7 +41,7 @@ written without --fix. "-" reads one document from standard input.`,
 			if err != nil {
 				return err
 			}
-			options := lint.Options{Resolve: resolves(policy), Derive: derives(policy), Titles: titles(policy), Others: bundled(), Version: version()}
+			options := service.LintOptions(policy, principal(), version())
 			if fix || diff {
 				if changed, err := a.fixes(c.Context(), paths, options, diff); err != nil || diff && changed {
 					return cmp.Or(err, errAnswerNo)
@@ -110,32 +105,6 @@ func (a *app) fixes(ctx context.Context, paths []string, o lint.Options, dry boo
 	return len(found) > 0, nil
 }
 
-// derives asks the policy for the posture of a document.
-func derives(policy *resolver.Resolver) lint.Derive {
-	return func(ctx context.Context, s *spec.Spec) (*spec.ToolSafety, error) {
-		posture, err := policy.Safety(ctx, userTool(s), principal())
-		var rejected *resolver.Rejection
-		if errors.As(err, &rejected) {
-			return nil, nil
-		}
-		return posture, err
-	}
-}
-
-// bundled are the names of the tools that every installation has.
-func bundled() []string {
-	var names []string
-	folders, _ := fs.ReadDir(catalog.Bundled(), "tools") // a part of the program
-	for _, f := range folders {
-		names = append(names, f.Name())
-	}
-	return names
-}
-
-func userTool(s *spec.Spec) resolver.Tool {
-	return resolver.Tool{Spec: s, Source: string(catalog.SourceUser)}
-}
-
 // printSuppressions lists what the documents accept, for a reviewer.
 func (a *app) printSuppressions(r lint.Report) error {
 	switch a.format {
@@ -150,34 +119,4 @@ func (a *app) printSuppressions(r lint.Report) error {
 // lintFormats are the printers of a report.
 var lintFormats = map[string]func(io.Writer, lint.Report) error{
 	"text": lint.Text, "json": lint.JSON, "sarif": lint.SARIF, "junit": lint.JUnit, "github": lint.GitHub,
-}
-
-// titles are those of the rules of a policy, by id.
-func titles(policy *resolver.Resolver) map[string]string {
-	out := map[string]string{}
-	for id, rule := range policy.Rules() {
-		out[id] = rule.Title
-	}
-	return out
-}
-
-// resolves asks the policy about a document.
-func resolves(policy *resolver.Resolver) lint.Resolve {
-	return func(ctx context.Context, s *spec.Spec, mentions []string) ([]*fault.Error, []lint.Finding, error) {
-		tool := userTool(s)
-		tool.Mentions = mentions
-		found, err := policy.Findings(ctx, tool, principal())
-		var rejected *resolver.Rejection
-		if errors.As(err, &rejected) {
-			return rejected.All, nil, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		findings := make([]lint.Finding, len(found))
-		for i, f := range found {
-			findings[i] = lint.Finding{RuleID: f.ID, Severity: lint.Severity(f.Severity), Message: f.Message, Pointer: f.Pointer, Line: f.CodeLine, Column: f.CodeColumn}
-		}
-		return nil, findings, nil
-	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/lint"
 	"github.com/toolwarrant/toolwarrant/resolver"
+	"github.com/toolwarrant/toolwarrant/service"
 )
 
 // BenchmarkLint lints folders of different sizes with every rule. The time per
@@ -32,7 +33,7 @@ func BenchmarkLint(b *testing.B) {
 				}
 			}
 			for b.Loop() {
-				r, err := lint.Run(context.Background(), []string{dir}, lint.Options{Resolve: resolves(policy), Titles: titles(policy)})
+				r, err := lint.Run(context.Background(), []string{dir}, service.LintOptions(policy, principal(), ""))
 				if err != nil || r.Summary.Files != n || len(r.Findings) != 0 {
 					b.Fatal(r.Findings, err)
 				}

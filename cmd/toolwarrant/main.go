@@ -37,12 +37,16 @@ type stdio struct {
 
 // run executes one command line and gives its exit status.
 func run(ctx context.Context, args []string, std stdio, env []string) int {
-	a := &app{std: std, env: env, wantsJSON: wantsJSON(args)}
+	return (&app{std: std, env: env}).run(ctx, args)
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
+	a.wantsJSON = wantsJSON(args)
 	root := a.root()
 	root.SetArgs(args)
-	root.SetIn(std.in)
-	root.SetOut(std.out)
-	root.SetErr(std.err)
+	root.SetIn(a.std.in)
+	root.SetOut(a.std.out)
+	root.SetErr(a.std.err)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return fault.ExitOK

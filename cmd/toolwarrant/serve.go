@@ -119,6 +119,13 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 		}
 		defer listener.Close()
 	}
+	adminListener, err := listenAdmin(cfg, nil)
+	if err != nil {
+		return err
+	}
+	if adminListener != nil {
+		defer adminListener.Close()
+	}
 	opening := service.Options{Home: home, Config: cfg, Logger: log, Version: version(), Shadow: true}
 	if !stdio {
 		opening.Stdout = a.std.out
@@ -173,6 +180,9 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 	go followPolicy(ctx, log, s.PolicyEvery(followEvery), s.PolicyStatus, s.RenewPolicy)
 	if every := s.ShadowEvery(followEvery); every > 0 {
 		go followPolicy(ctx, log.With().Bool("shadow", true).Logger(), every, func() service.PolicyStatus { return *s.ShadowStatus() }, s.RenewShadow)
+	}
+	if adminListener != nil {
+		defer serveAdmin(ctx, s, nil, adminListener, log)()
 	}
 	if stdio {
 		return srv.ServeStdio(ctx, a.std.in, a.std.out)

@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/spec"
+)
+
+// draftID is what the toolId of a draft may be: it becomes a part of a file
+// name on every system.
+var draftID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+
+// CreateDraft puts a document into the folder under the home, as a draft in a
+// file of its own. Without a toolId it gets one. A name or a toolId that
+// another tool has is refused (SPEC_INVARIANT, reason name-conflict), and
+// nothing is written then.
+func (c *Catalog) CreateDraft(ctx context.Context, doc *spec.Spec) (*Tool, error) {
+	var made *Tool
+	err := c.change(ctx, func() error {
+		id := doc.ToolID
+		if _, taken := c.content.Load().byID[id]; taken && id == spec.DeriveToolID(doc.Name) {
+			id = uuid.NewString() // a tool that was renamed has it
+		}
+		if !draftID.MatchString(id) {
+			return doc.At(fault.New(fault.SpecInvariant, "tool-id", "the toolId %q cannot name a draft: leave it out, or use letters, digits, - and _, at most 128", id), "/toolId")
+		}
+		if err := c.free(doc, id, ""); err != nil {
+			return err
+		}
+		path := filepath.Join(userDir(c.options.Home), "tool-"+id+".json")
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return fault.New(fault.SpecInvariant, "name-conflict", "there is a file for the toolId %q already", id)
+		}
+		saved, ferr := asDraft(doc, id, c.now().UnixMilli(), true)
+		if ferr != nil {
+			return ferr
+		}
+		if err := saved.Save(path); err != nil {
+			return err
+		}
+		made = &Tool{Spec: saved, Source: SourceUser, Path: path}
+		return nil
+	})
+	return c.after(made, err)
+}
+
+// ReplaceDraft puts doc in the place of t, whose toolId it keeps, and makes it
+// a draft. A document that somebody changed since t was read is left as it is
+// (LOCAL_PASS_FAILED, reason changed-on-disk).
+func (c *Catalog) ReplaceDraft(ctx context.Context, t *Tool, doc *spec.Spec) (*Tool, error) {
+	made := *t
+	err := c.change(ctx, func() error {
+		if err := alone(t); err != nil {
+			return err
+		}
+		if err := c.free(doc, t.Spec.ToolID, t.Path); err != nil {
+			return err
+		}
+		saved, ferr := asDraft(doc, t.Spec.ToolID, c.now().UnixMilli(), false)
+		if ferr != nil {
+			return ferr
+		}
+		made.Spec = saved
+		return saved.Save(t.Path)
+	})
+	return c.after(&made, err)
+}
+
+// RemoveDraft deletes the document of t, unless somebody changed it since it
+// was read. What state.json says of the tool is kept: the same document passed
+// if it comes back.
+func (c *Catalog) RemoveDraft(ctx context.Context, t *Tool) error {
+	return c.change(ctx, func() error {
+		if err := alone(t); err != nil {
+			return err
+		}
+		if err := os.Remove(t.Path); err != nil {
+			return fault.New(fault.Internal, "draft-unwritable", "the document of %q cannot be deleted", t.Spec.Name).Because(err)
+		}
+		return nil
+	})
+}
+
+// change reads the folders anew, makes one change of them and shows the
+// outcome, while nobody else changes the catalog.
+func (c *Catalog) change(ctx context.Context, do func() error) error {
+	if c.options.Home == "" {
+		return noHome()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return locked(ctx, userDir(c.options.Home), func() error {
+		if err := c.reload(ctx); err != nil {
+			return err
+		}
+		err := do()
+		return errors.Join(err, c.reload(context.WithoutCancel(ctx)))
+	})
+}
+
+// after gives the entry that a change made.
+func (c *Catalog) after(made *Tool, err error) (*Tool, error) {
+	if err != nil {
+		return nil, err
+	}
+	e, ok := c.content.Load().byID[made.Spec.ToolID]
+	if !ok || e.tool.Path != made.Path {
+		return nil, fault.New(fault.Internal, "draft-lost", "the draft %q was written and is not in the catalog; its findings say why", made.Spec.Name)
+	}
+	return c.current(e), nil
+}
+
+// free refuses a name or an id by which another tool than that at path is
+// known.
+func (c *Catalog) free(doc *spec.Spec, id, path string) error {
+	name := fold(doc.Name)
+	taken := func(owner *spec.Spec) error {
+		switch {
+		case fold(owner.Name) == name || fold(owner.ToolID) == name:
+			return doc.At(fault.New(fault.SpecInvariant, "name-conflict", "the name %q belongs to another tool; choose another", doc.Name), "/name")
+		case fold(owner.ToolID) == fold(id) || fold(owner.Name) == fold(id):
+			return doc.At(fault.New(fault.SpecInvariant, "name-conflict", "the toolId %q belongs to another tool; leave it out, or choose another", id), "/toolId")
+		}
+		return nil
+	}
+	for i := range c.bundle.docs {
+		if err := taken(c.bundle.docs[i].spec); err != nil {
+			return err
+		}
+	}
+	for _, d := range c.docs {
+		if path != "" && d.path == path {
+			continue
+		}
+		if err := taken(d.spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alone makes sure that the file of t holds t as it was read, and nothing
+// else.
+func alone(t *Tool) error {
+	if t.Source == SourceBuiltin || !strings.HasSuffix(t.Path, ".json") {
+		return fault.New(fault.Usage, "read-only", "the tool %q is not kept in one file of the catalog; it is changed on disk", t.Spec.Name)
+	}
+	if loaded, err := spec.Load(t.Path); err == nil && len(loaded) != 1 {
+		return fault.New(fault.Usage, "read-only", "the tool %q shares a file with others; it is changed on disk", t.Spec.Name)
+	}
+	return unchanged(t)
+}
+
+// asDraft is doc with what the catalog says about it.
+func asDraft(doc *spec.Spec, id string, now int64, fresh bool) (*spec.Spec, *fault.Error) {
+	draft := true
+	p := spec.Patch{ToolID: &id, Draft: &draft, UpdateTimestamp: &now}
+	if fresh {
+		p.CreateTimestamp = &now
+	}
+	return doc.Edit(p)
+}
+
+func noHome() error {
+	return fault.New(fault.Usage, "no-home", "without a home folder no document can be kept; name one with --home")
+}
