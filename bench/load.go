@@ -104,7 +104,7 @@ func measure(ctx context.Context, server string, gogc, clients int, length time.
 		cpuPerCall: float64(after.CPUMicros-before.CPUMicros) / float64(len(took)),
 		rate:       float64(len(took)) / wall.Seconds(),
 		p50:        ms(0.5), p99: ms(0.99), rss: float64(after.RSSKiB) / 1024,
-		gcRuns:    1000 * float64(after.GCRuns-before.GCRuns) / float64(len(took)),
+		gcRuns: 1000 * float64(after.GCRuns-before.GCRuns) / float64(len(took)),
 	}, nil
 }
 
