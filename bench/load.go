@@ -26,12 +26,14 @@ type sample struct {
 	rate       float64 // calls per second
 	p50, p99   float64 // milliseconds
 	rss        float64 // MiB, highest
+	gcRuns     float64 // of the garbage collector, in 1,000 calls
 }
 
 // usage is what a child says about itself on its standard output.
 type usage struct {
 	CPUMicros int64 `json:"cpuMicros"`
 	RSSKiB    int64 `json:"rssKiB"`
+	GCRuns    int64 `json:"gcRuns"`
 }
 
 // measure starts a server, warms it up, loads it and stops it.
@@ -46,7 +48,10 @@ func measure(ctx context.Context, server string, gogc, clients int, length time.
 	}
 	defer os.RemoveAll(home)
 	cmd := exec.CommandContext(ctx, self, "serve", server)
-	cmd.Env = append(os.Environ(), "GOGC="+strconv.Itoa(gogc), "TOOLWARRANT_HOME="+home)
+	cmd.Env = append(os.Environ(), "TOOLWARRANT_HOME="+home)
+	if server != withFloor { // which yields to GOGC
+		cmd.Env = append(cmd.Env, "GOGC="+strconv.Itoa(gogc))
+	}
 	cmd.Stderr = os.Stderr
 	ask, err := cmd.StdinPipe()
 	if err != nil {
@@ -99,6 +104,7 @@ func measure(ctx context.Context, server string, gogc, clients int, length time.
 		cpuPerCall: float64(after.CPUMicros-before.CPUMicros) / float64(len(took)),
 		rate:       float64(len(took)) / wall.Seconds(),
 		p50:        ms(0.5), p99: ms(0.99), rss: float64(after.RSSKiB) / 1024,
+		gcRuns: 1000 * float64(after.GCRuns-before.GCRuns) / float64(len(took)),
 	}, nil
 }
 

@@ -33,10 +33,13 @@ import (
 
 // cell is one server under one GOGC.
 type cell struct {
-	server string // "echo" or "governed"
+	server string // "echo", "governed" or withFloor
 	gogc   int
 	runs   []sample
 }
+
+// withFloor is the governed server with the floor of the heap that serve sets.
+const withFloor = "governed, with a floor"
 
 func main() {
 	if err := dispatch(); err != nil {
@@ -59,6 +62,7 @@ func dispatch() error {
 	seconds := flag.Float64("seconds", 4, "length of one measurement")
 	rounds := flag.Int("rounds", 3, "measurements of each cell, interleaved")
 	gogcs := flag.String("gogc", "100,400", "GOGC values of the servers, comma separated")
+	floor := flag.Bool("floor", false, "measure the floor of the heap as well")
 	profile := flag.String("profile", "", "folder for a CPU profile of each server")
 	flag.Parse()
 	if *profile != "" {
@@ -74,6 +78,9 @@ func dispatch() error {
 			return fmt.Errorf("-gogc takes whole numbers: %w", err)
 		}
 		cells = append(cells, &cell{server: "echo", gogc: n}, &cell{server: "governed", gogc: n})
+	}
+	if *floor {
+		cells = append(cells, &cell{server: withFloor, gogc: 100})
 	}
 	ctx := context.Background()
 	for round := range *rounds {
@@ -93,13 +100,24 @@ func dispatch() error {
 // report prints medians over the rounds, and the ratios within one GOGC.
 func report(cells []*cell, clients int) {
 	fmt.Printf("%s/%s, %d cores, %s, %d clients, protocol 2026-07-28\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), clients)
-	fmt.Println("| server | GOGC | CPU us/call | calls/s | p50 ms | p99 ms | RSS MiB |")
-	fmt.Println("|---|---|---|---|---|---|---|")
+	fmt.Println("| server | GOGC | CPU us/call | GC runs/1000 | calls/s | p50 ms | p99 ms | RSS MiB |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for _, c := range cells {
 		m := median(c.runs)
-		fmt.Printf("| %s | %d | %.0f | %.0f | %.2f | %.2f | %.0f |\n", c.server, c.gogc, m.cpuPerCall, m.rate, m.p50, m.p99, m.rss)
+		fmt.Printf("| %s | %d | %.0f | %.1f | %.0f | %.2f | %.2f | %.0f |\n", c.server, c.gogc, m.cpuPerCall, m.gcRuns, m.rate, m.p50, m.p99, m.rss)
 	}
 	fmt.Println()
+	for _, c := range cells {
+		if c.server != withFloor {
+			continue
+		}
+		for _, g := range cells {
+			if g.server == "governed" && g.gogc == c.gogc {
+				with, without := median(c.runs), median(g.runs)
+				fmt.Printf("governed with the floor over without: CPU x%.2f, calls/s x%.2f, RSS %+.0f MiB\n", with.cpuPerCall/without.cpuPerCall, with.rate/without.rate, with.rss-without.rss)
+			}
+		}
+	}
 	for i := 0; i+1 < len(cells); i += 2 {
 		echo, ours := median(cells[i].runs), median(cells[i+1].runs)
 		fmt.Printf("GOGC=%d: governed over echo: CPU x%.2f, calls/s x%.2f\n", cells[i].gogc, ours.cpuPerCall/echo.cpuPerCall, ours.rate/echo.rate)
@@ -121,5 +139,6 @@ func median(runs []sample) sample {
 		p50:        pick(func(s sample) float64 { return s.p50 }),
 		p99:        pick(func(s sample) float64 { return s.p99 }),
 		rss:        pick(func(s sample) float64 { return s.rss }),
+		gcRuns:     pick(func(s sample) float64 { return s.gcRuns }),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
 	"runtime/pprof"
 	"syscall"
 
@@ -32,7 +33,10 @@ func serveChild(kind string) error {
 		return err
 	}
 	handler := echoHandler()
-	if kind == "governed" {
+	if kind == "governed" || kind == withFloor {
+		if kind == withFloor && !service.HeapFloor(64<<20, os.LookupEnv) {
+			return fmt.Errorf("there is no floor here: GOGC, GOMEMLIMIT or the memory of the machine forbids it")
+		}
 		governed, closeAll, err := governed(context.Background(), os.Getenv("TOOLWARRANT_HOME"))
 		if err != nil {
 			return err
@@ -59,7 +63,7 @@ func serveChild(kind string) error {
 		if runtime.GOOS == "darwin" { // bytes there, KiB elsewhere
 			rss /= 1024
 		}
-		if err := out.Encode(usage{CPUMicros: micros(r.Utime) + micros(r.Stime), RSSKiB: int64(rss)}); err != nil {
+		if err := out.Encode(usage{CPUMicros: micros(r.Utime) + micros(r.Stime), RSSKiB: int64(rss), GCRuns: collections()}); err != nil {
 			return err
 		}
 	}
@@ -78,6 +82,13 @@ func governed(ctx context.Context, home string) (http.Handler, func(), error) {
 		return nil, nil, err
 	}
 	return server.New(server.Options{Caller: server.Governed(s), Name: "bench", Version: "0", Logger: logger}).Handler(), func() { _ = s.Close(ctx) }, nil
+}
+
+// collections is how often the garbage collector of this process ran so far.
+func collections() int64 {
+	of := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
+	metrics.Read(of)
+	return int64(of[0].Value.Uint64())
 }
 
 // profileDir names the folder for profiles in a child's environment.

@@ -46,8 +46,8 @@ func TestSpansOfACall(t *testing.T) {
 			t.Errorf("%s is of the trace %s", s.Name(), got)
 		}
 		for _, kv := range s.Attributes() {
-			if strings.Contains(kv.Value.Emit(), "hunter") {
-				t.Errorf("%s has %s = %s", s.Name(), kv.Key, kv.Value.Emit())
+			if strings.Contains(kv.Value.String(), "hunter") {
+				t.Errorf("%s has %s = %s", s.Name(), kv.Key, kv.Value.String())
 			}
 		}
 		if strings.HasPrefix(s.Name(), "tools/call") && s.Parent().SpanID().String() != "b7ad6b7169203331" {

@@ -8,9 +8,17 @@ import data.toolwarrant.risk
 rates := {
 	"ratePerMinute": data.toolwarrant.settings.limits.ratePerMinute,
 	"concurrency": data.toolwarrant.settings.limits.concurrency,
-	"principal": object.remove(data.toolwarrant.settings.limits.principal, ["rates"]),
-	"tool": object.remove(data.toolwarrant.settings.limits.tool, ["rates"]),
+	"principal": share("principal"),
+	"tool": share("tool"),
 }
+
+share(name) := object.remove(
+	object.union(
+		{"ratePerMinute": 0, "concurrency": 0},
+		object.get(data.toolwarrant.settings.limits, name, {}),
+	),
+	["rates"],
+)
 
 isolation := {"minimum": data.toolwarrant.settings.isolation[risk.level]}
 

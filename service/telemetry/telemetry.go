@@ -158,7 +158,7 @@ func spanOf(s sdk.ReadOnlySpan) *otlp.Span {
 func keyValues(in []attribute.KeyValue) []*common.KeyValue {
 	out := make([]*common.KeyValue, len(in))
 	for i, kv := range in {
-		out[i] = &common.KeyValue{Key: string(kv.Key), Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: kv.Value.Emit()}}}
+		out[i] = &common.KeyValue{Key: string(kv.Key), Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: kv.Value.String()}}}
 	}
 	return out
 }
