@@ -99,7 +99,8 @@ func TestCutConnectionEndsTheCode(t *testing.T) {
 	i := install(t, map[string]map[string]any{"t_slow": {"code": slowCode}})
 	_, url := start(t, Governed(i.Service))
 	for n, v := range versions {
-		body, hdr := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t_slow","_meta":{"progressToken":1}}}`, map[string]string{}
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t_slow","_meta":{"progressToken":1}}}`
+		var hdr map[string]string
 		if v == modernVersion {
 			body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t_slow","_meta":{"progressToken":1,"` + metaProtocolVersion + `":"` + v +
 				`","io.modelcontextprotocol/clientCapabilities":{}}}}`

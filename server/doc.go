@@ -29,6 +29,13 @@
 // where its message leaves, the list is written there (splice.go). Pages end at
 // Options.PageBytes; a cursor names the last tool of the page before.
 //
+// # What a client hears while it waits
+//
+// A call with a progressToken is told of its stages (progress.go), in 2026-07-28
+// on a stream in the place of one JSON document. A stream without news shows
+// that it lives (outlet.go). When lists change, each connected client whose own
+// list is another is told (changes.go).
+//
 // # What it defends against
 //
 // Web pages: a foreign Host (DNS rebinding) or Origin is 403 on every path.
@@ -40,6 +47,8 @@
 // a panic ends one request, never the process. Without authentication the
 // server listens on loopback only (CheckAddr).
 //
-// Only cmd and bench import this package. Governed (governed.go) is the Caller
-// of an open installation; nothing else here knows package service.
+// Only cmd, bench and internal/conformance import this package. Governed
+// (governed.go) is the Caller of an open installation; nothing else here knows
+// package service. Extension (wire.go) adds prompts and the like for those who
+// speak the protocol themselves; the conformance suite is served so.
 package server

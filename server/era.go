@@ -17,7 +17,7 @@ const (
 	methodListen        = "subscriptions/listen"
 	notificationChanged = "notifications/tools/list_changed"
 	metaProtocolVersion = mcp.MetaKeyProtocolVersion
-	metaLogLevel        = mcp.MetaKeyLogLevel
+	metaLogLevel        = "io.modelcontextprotocol/logLevel"
 	metaProgress        = "progressToken"
 
 	// modernVersion is the first version without sessions: its requests carry

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 the suite asks for what 2026-07-28 deprecates as well
+
 package main
 
 import (

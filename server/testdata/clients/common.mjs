@@ -76,9 +76,9 @@ export async function run(era, connect, slowOptions) {
         .then((answer) => ({ answer }), (err) => ({ gaveUp: String(err) }));
       clearTimeout(late);
       check('progress', heard.some((p) => p.message === 'running') && heard.every((p, i) => i === 0 || p.progress > heard[i - 1].progress), heard);
-      check('cancel', Boolean(ended.gaveUp), ended);
+      check('give up', Boolean(ended.gaveUp), ended);
       const next = await plain.callTool({ name: o.call, arguments: o.args });
-      check('call after cancel', !next.isError && next.content[0]?.text === o.expect, next);
+      check('call after giving up', !next.isError && next.content[0]?.text === o.expect, next);
     }
     report.ok = Object.values(report.checks).every((v) => v === 'ok');
   } catch (err) {
