@@ -169,7 +169,3 @@ func asDraft(doc *spec.Spec, id string, now int64, fresh bool) (*spec.Spec, *fau
 	}
 	return doc.Edit(p)
 }
-
-func noHome() error {
-	return fault.New(fault.Usage, "no-home", "without a home folder no document can be kept; name one with --home")
-}

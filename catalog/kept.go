@@ -148,5 +148,5 @@ type Override struct {
 func (c *Catalog) Overrides() []Override { return slices.Clone(c.content.Load().overrides) }
 
 func noHome() error {
-	return fault.New(fault.Usage, "no-home", "without a home folder no state can be kept; name one with --home")
+	return fault.New(fault.Usage, "no-home", "without a home folder nothing can be kept; name one with --home")
 }

@@ -119,7 +119,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 		}
 		defer listener.Close()
 	}
-	adminListener, err := listenAdmin(cfg, nil)
+	adminListener, err := listenAdmin(cfg, who)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 		go followPolicy(ctx, log.With().Bool("shadow", true).Logger(), every, func() service.PolicyStatus { return *s.ShadowStatus() }, s.RenewShadow)
 	}
 	if adminListener != nil {
-		defer serveAdmin(ctx, s, nil, adminListener, log)()
+		defer serveAdmin(ctx, s, who, adminListener, log)()
 	}
 	if stdio {
 		return srv.ServeStdio(ctx, a.std.in, a.std.out)

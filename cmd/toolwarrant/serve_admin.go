@@ -14,32 +14,31 @@ import (
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
-// listenAdmin opens the address of the admin interface; nil = it is off.
-// Without an authenticator only a loopback address is served.
-func listenAdmin(cfg *config.Config, who auth.Authenticator) (net.Listener, error) {
+// listenAdmin opens the address of the admin interface; nil = it is off. It is
+// protected as the address of agents is: an address that others reach needs
+// authentication and encryption.
+func listenAdmin(cfg *config.Config, who auth.Setup) (net.Listener, error) {
 	if !cfg.Admin.Enabled {
 		return nil, nil
 	}
-	if who == nil {
-		if err := server.CheckAddr(cfg.Admin.Addr); err != nil {
-			return nil, fault.New(fault.Usage, fault.From(err).Reason,
-				"admin.addr is %s: without authentication the admin interface listens on a loopback address alone, such as 127.0.0.1:8283", cfg.Admin.Addr)
-		}
+	if err := server.CheckAddr(cfg.Admin.Addr, server.Protection{Authenticated: who.Auth != nil, Encrypted: who.Encrypted()}); err != nil {
+		return nil, fault.New(fault.Usage, fault.From(err).Reason, "admin.addr: %s", fault.From(err).Message)
 	}
 	l, err := net.Listen("tcp", cfg.Admin.Addr)
 	if err != nil {
 		return nil, fault.New(fault.Usage, "listen", "cannot listen on %s: %v; choose another with the config key admin.addr", cfg.Admin.Addr, err)
 	}
-	return l, nil
+	return who.Listener(l), nil
 }
 
 // serveAdmin serves the admin interface until stop is called, which waits for
 // it: calls that wait for a human while the server drains can be answered.
-func serveAdmin(ctx context.Context, s *service.Service, who auth.Authenticator, l net.Listener, log zerolog.Logger) (stop func()) {
+func serveAdmin(ctx context.Context, s *service.Service, who auth.Setup, l net.Listener, log zerolog.Logger) (stop func()) {
 	cfg := s.Config.Admin
 	srv := admin.New(admin.Options{
-		Service: s, Auth: who, AllowedHosts: cfg.AllowedHosts, AllowedOrigins: cfg.AllowedOrigins, MaxBodyBytes: cfg.MaxBodyBytes,
+		Service: s, Auth: who.Auth, AllowedHosts: cfg.AllowedHosts, AllowedOrigins: cfg.AllowedOrigins, MaxBodyBytes: cfg.MaxBodyBytes,
 		Version: version(), Logger: log,
+		Keys: keyStore{s}, Modify: s.Modify, Choose: choose(s), SetApproval: setApproval(s), Refused: refusedAdmin(s, log),
 	})
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
@@ -49,6 +48,10 @@ func serveAdmin(ctx context.Context, s *service.Service, who auth.Authenticator,
 			log.Error().Err(err).Msg("the admin interface ended")
 		}
 	}()
-	log.Info().Msg("serving the admin interface at http://" + l.Addr().String() + "/api/v1/")
+	scheme := "http"
+	if who.TLS != nil {
+		scheme = "https"
+	}
+	log.Info().Msg("serving the admin interface at " + scheme + "://" + l.Addr().String() + "/api/v1/")
 	return func() { end(); <-ended }
 }

@@ -69,7 +69,7 @@ var waysOut = map[string]struct {
 	"cmd/toolwarrant app.auditVerifyProofCmd .printf":   {1, masked},
 	"cmd/toolwarrant app.verified .printf":              {4, ours},
 	"cmd/toolwarrant app.called .printf":                {1, visible},
-	"cmd/toolwarrant app.called fmt.Fprintf":            {1, visible},
+	"cmd/toolwarrant app.called fmt.Fprintf":            {2, visible},
 	"cmd/toolwarrant app.catalogDraftCmd .printf":       {1, ours},
 	"cmd/toolwarrant app.catalogListCmd fmt.Fprintf":    {1, ours},
 	"cmd/toolwarrant app.catalogListCmd fmt.Fprintln":   {2, ours},
