@@ -21,7 +21,7 @@ const gives = "return 'got ' + a"
 // attacked is an installation with tools that ask, and its server.
 func attacked(t *testing.T) (*installation, string) {
 	t.Helper()
-	i := install(t, map[string]map[string]any{"t_ask": asking(gives), "t_other": asking(gives), "t_plain": nil})
+	i := install(t, map[string]map[string]any{"t_ask": askingTool(gives), "t_other": askingTool(gives), "t_plain": nil})
 	_, url := start(t, Governed(i.Service), withUsers)
 	return i, url
 }
@@ -88,7 +88,7 @@ func TestChangesBetweenAskAndRetry(t *testing.T) {
 		{"unrelated policy", func(i *installation) { i.rules(hide("t_other")); i.tell() }, true},
 		{"policy that decides otherwise", func(i *installation) { i.setting("Really? {args}", "hitl", "promptTemplate"); i.tell() }, false},
 		{"policy that shows it to nobody", func(i *installation) { i.rules(hide("t_ask")); i.tell() }, false},
-		{"spec", func(i *installation) { i.write("t_ask", asking("return 'else'")); i.tell() }, false},
+		{"spec", func(i *installation) { i.write("t_ask", askingTool("return 'else'")); i.tell() }, false},
 		{"restart", func(i *installation) { i.restart() }, true},
 		{"rotated keys", func(i *installation) {
 			keys, err := keyring.Open(filepath.Join(i.home, "keys"))
@@ -413,7 +413,7 @@ func TestAttacksElicitation(t *testing.T) {
 		{"accepted elsewhere and declined here", func(i *installation, id string) { i.accepts(id) }, "decline", "APPROVAL_DENIED/declined", "DECLINED", 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			i := install(t, map[string]map[string]any{"t_ask": asking(gives), "t_other": nil})
+			i := install(t, map[string]map[string]any{"t_ask": askingTool(gives), "t_other": nil})
 			_, url := start(t, Governed(i.Service))
 			rounds := 0
 			cs := connect(t, url, "2025-11-25", "agent", func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {

@@ -73,7 +73,7 @@ func (h *hooked) notice(kind, id string) (n webhook.Notice) {
 
 func hook(t *testing.T, down bool) *hooked {
 	t.Helper()
-	i := install(t, map[string]map[string]any{"t_ask": asking(gives)})
+	i := install(t, map[string]map[string]any{"t_ask": askingTool(gives)})
 	h := &hooked{installation: i, seen: map[string]webhook.Notice{}, down: down}
 	receiver := httptest.NewServer(h)
 	t.Cleanup(receiver.Close)

@@ -37,9 +37,9 @@ func (byHeader) Authenticate(r *http.Request) (decision.Principal, error) {
 
 func withUsers(o *Options) { o.Auth = byHeader{} }
 
-// asking is a tool that says which arguments it got and that it may run once
+// askingTool is a tool that says which arguments it got and that it may run once
 // only with a human's consent.
-func asking(code string) map[string]any {
+func askingTool(code string) map[string]any {
 	return map[string]any{
 		"code": code, "params": []any{map[string]any{"name": "a", "type": "STRING", "required": false}},
 		"humanInTheLoop": map[string]any{"mode": "REQUIRED"},

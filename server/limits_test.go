@@ -14,14 +14,14 @@ import (
 	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
-// byHeader believes what a request says of its sender.
-type byHeader struct{}
+// byWho believes what a request says of its sender.
+type byWho struct{}
 
-func (byHeader) Authenticate(r *http.Request) (decision.Principal, error) {
+func (byWho) Authenticate(r *http.Request) (decision.Principal, error) {
 	return decision.Principal{Subject: r.Header.Get("Who"), Method: "test"}, nil
 }
 
-var _ auth.Authenticator = byHeader{}
+var _ auth.Authenticator = byWho{}
 
 // begin opens a session and gives its id, or the status that refused it.
 func begin(t *testing.T, url, who string) (id string, status int) {
@@ -68,7 +68,7 @@ func postAs(t *testing.T, url, id, who, body string) (int, string) {
 // TestSessionsMakeRoom: beyond the bound the session goes that was used longest
 // ago, of the principal that has too many, or the most.
 func TestSessionsMakeRoom(t *testing.T) {
-	s, url := start(t, newFake(), func(o *Options) { o.Auth, o.MaxSessions, o.MaxSessionsEach = byHeader{}, 4, 3 })
+	s, url := start(t, newFake(), func(o *Options) { o.Auth, o.MaxSessions, o.MaxSessionsEach = byWho{}, 4, 3 })
 	open := func(who string) string {
 		t.Helper()
 		id, status := begin(t, url, who)

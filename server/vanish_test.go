@@ -25,7 +25,7 @@ func TestVanishingClients(t *testing.T) {
 	if testing.Short() {
 		clients = 60
 	}
-	i := install(t, map[string]map[string]any{"t_ask": asking(gives)})
+	i := install(t, map[string]map[string]any{"t_ask": askingTool(gives)})
 	i.setting(2, "hitl", "expirySeconds")
 	i.tell()
 	s, address := start(t, Governed(i.Service), func(o *Options) { o.SessionTimeout = time.Second })
