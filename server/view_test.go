@@ -18,12 +18,12 @@ import (
 	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
-// byHeader believes what a header says about who calls.
-type byHeader struct{}
+// byGroup believes what a header says about who calls.
+type byGroup struct{}
 
 const groupHeader = "X-Test-Group"
 
-func (byHeader) Authenticate(r *http.Request) (decision.Principal, error) {
+func (byGroup) Authenticate(r *http.Request) (decision.Principal, error) {
 	group := r.Header.Get(groupHeader)
 	if group == "" {
 		return decision.Principal{}, &auth.Refusal{Reason: "missing", Status: http.StatusUnauthorized}
@@ -86,7 +86,7 @@ func TestViews(t *testing.T) {
 		map[string]any{"tags": []string{"util"}},
 	)
 	caller := Governed(i.Service)
-	_, url := start(t, caller, func(o *Options) { o.Auth = byHeader{} })
+	_, url := start(t, caller, func(o *Options) { o.Auth = byGroup{} })
 	all := []string{"t_data", "t_file", "t_name", "t_none", "t_tags", "t_util"}
 
 	sees := func(t *testing.T, cs *mcp.ClientSession, want ...string) {
