@@ -40,7 +40,7 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 		return executor.Result{Outcome: fault.Failed, Err: fault.From(err)}, mode
 	}
 	if ok {
-		mode, call.Fixtures = ModeFixture, recorded(fixtures)
+		mode, call.Fixtures, call.FixtureEnv = ModeFixture, recorded{fixtures}, fixtures.Env
 	}
 	return s.Engine.Call(ctx, call), mode
 }
