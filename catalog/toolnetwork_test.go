@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"io"
 	"math/big"
 	"net"
@@ -134,6 +135,7 @@ func fromRecording(t *testing.T, recording catalog.Recording) http.HandlerFunc {
 			t.Errorf("unexpected request %s %s with %v and the body %s", request.Method, request.URL, r.Header, request.Body)
 			f.Response.Status = http.StatusTeapot
 		}
+		w.Header()["Content-Type"] = nil // none unless the fixture has one
 		for name, value := range f.Response.Headers {
 			w.Header().Set(name, value)
 		}
@@ -172,7 +174,24 @@ var hostile = []struct {
 		}
 		_, _ = io.WriteString(w, "{}]")
 	}, ""},
-	{"no answer in time", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "TIMEOUT"},
+	{"no answer in time", func(_ http.ResponseWriter, r *http.Request) {
+		// A server sees that the client left only once the body is read.
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-r.Context().Done():
+		case <-time.After(20 * time.Second):
+		}
+	}, "TIMEOUT"},
+}
+
+// onlyLive are cases that need the gate to follow a redirect, which fixtures
+// by themselves do not.
+var onlyLive = map[string][]toolCase{
+	"extractPageContent": {{
+		Why:  "links are resolved against where the page came from in the end",
+		Args: json.RawMessage(`{"pageUrl": "https://old.example.com/"}`),
+		Want: json.RawMessage(`"{\"title\":\"Moved\",\"content\":\"Here now\",\"links\":[{\"text\":\"now\",\"url\":\"https://new.example.com/deep/sub\"}]}"`),
+	}},
 }
 
 // TestNetworkTools runs the tools that use the network through the real gate,
@@ -205,13 +224,18 @@ func TestNetworkTools(t *testing.T) {
 			stage.answer(fromRecording(t, recordings[name]))
 			for _, tc := range casesOf(t, name) {
 				t.Run(tc.name(), func(t *testing.T) {
-					check(t, tc, call(t, rt, tool, tc, opened, network))
+					check(t, tc, callWithin(t, rt, tool, tc, opened, network, 0, stage.private))
+				})
+			}
+			for _, tc := range onlyLive[name] {
+				t.Run(tc.name(), func(t *testing.T) {
+					check(t, tc, callWithin(t, rt, tool, tc, opened, network, 0, stage.private))
 				})
 			}
 			for _, h := range hostile {
 				t.Run(h.name, func(t *testing.T) {
 					stage.answer(h.handler)
-					reply := callWithin(t, rt, tool, toolCase{}, opened, network, 2*time.Second)
+					reply := callWithin(t, rt, tool, toolCase{}, opened, network, 2*time.Second, stage.private)
 					if f := reply.Failure; f == nil || h.code != "" && f.Code != h.code {
 						t.Errorf("got %s, %+v", reply.Result, f)
 					}
