@@ -17,6 +17,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -29,16 +30,30 @@ import (
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
 
-// here resolves every name to this machine.
-type here struct{}
+// here resolves every name to one address of this machine.
+type here netip.Addr
 
-func (here) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
-	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+func (h here) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.Addr(h)}, nil
+}
+
+// ownAddress is a loopback address that other tests on this machine hardly
+// use at the same time: the ports are fixed. Some systems have 127.0.0.1 alone.
+func ownAddress() netip.Addr {
+	pid := os.Getpid()
+	own := netip.AddrFrom4([4]byte{127, 64 + byte(pid>>16&63), byte(pid >> 8), byte(pid&0xfe) | 1})
+	l, err := net.Listen("tcp", netip.AddrPortFrom(own, 0).String())
+	if err != nil {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	_ = l.Close()
+	return own
 }
 
 // stage serves whatever the tools call, each host at its own port of this
 // machine, with the handler of the moment.
 type stage struct {
+	addr    netip.Addr
 	roots   *x509.CertPool
 	private []string // the hosts, with their ports, that an operator has to open
 	handler atomic.Pointer[http.HandlerFunc]
@@ -47,7 +62,7 @@ type stage struct {
 // newStage serves every address of the fixtures of tools.
 func newStage(t *testing.T, recordings map[string]catalog.Recording) *stage {
 	t.Helper()
-	s := &stage{roots: x509.NewCertPool()}
+	s := &stage{addr: ownAddress(), roots: x509.NewCertPool()}
 	schemes, hosts := map[string]string{}, []string{} // port -> scheme
 	for tool, r := range recordings {
 		for _, f := range r.Fixtures {
@@ -69,7 +84,7 @@ func newStage(t *testing.T, recordings map[string]catalog.Recording) *stage {
 	s.private = slices.Compact(s.private)
 	cert := s.certificate(t, slices.Compact(hosts))
 	for port, scheme := range schemes {
-		l, err := net.Listen("tcp", "127.0.0.1:"+port)
+		l, err := net.Listen("tcp", net.JoinHostPort(s.addr.String(), port))
 		if err != nil {
 			t.Skipf("port %s, at which tools call their fixed hosts, cannot be served here: %v", port, err)
 		}
@@ -213,7 +228,7 @@ func TestNetworkTools(t *testing.T) {
 		}
 	}
 	stage := newStage(t, recordings)
-	network := broker.Options{Egress: &egress.Options{Resolver: here{}, RootCAs: stage.roots}}
+	network := broker.Options{Egress: &egress.Options{Resolver: here(stage.addr), RootCAs: stage.roots}}
 	rt := js.New(js.Options{})
 	defer func() { _ = rt.Close() }()
 	opened := builtinPolicy(t, resolver.Operator{PrivateHosts: stage.private})
@@ -235,7 +250,11 @@ func TestNetworkTools(t *testing.T) {
 			for _, h := range hostile {
 				t.Run(h.name, func(t *testing.T) {
 					stage.answer(h.handler)
-					reply := callWithin(t, rt, tool, toolCase{}, opened, network, 2*time.Second, stage.private)
+					limit := 10 * time.Second
+					if h.code == "TIMEOUT" {
+						limit = 300 * time.Millisecond
+					}
+					reply := callWithin(t, rt, tool, toolCase{}, opened, network, limit, stage.private)
 					if f := reply.Failure; f == nil || h.code != "" && f.Code != h.code {
 						t.Errorf("got %s, %+v", reply.Result, f)
 					}

@@ -37,10 +37,10 @@ type toolCase struct {
 	Args json.RawMessage `json:"args"` // absent = the testValues
 	// Files are in the workspace beside the tool's folder fixtures/.
 	Files map[string]string `json:"files"`
-	Want json.RawMessage `json:"want"` // the result
-	Like string          `json:"like"` // or a pattern of its JSON
-	Fail string          `json:"fail"` // or words of the error message
-	Code string          `json:"code"` // with Fail: the code, where it is not any
+	Want  json.RawMessage   `json:"want"` // the result
+	Like  string            `json:"like"` // or a pattern of its JSON
+	Fail  string            `json:"fail"` // or words of the error message
+	Code  string            `json:"code"` // with Fail: the code, where it is not any
 }
 
 func (tc toolCase) name() string {
