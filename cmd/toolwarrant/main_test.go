@@ -25,8 +25,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the tests start this very binary as the command toolwarrant.
+// TestMain lets the tests start this very binary as the command toolwarrant,
+// with every bundled tool served where a test does not say which preset.
 func TestMain(m *testing.M) {
+	const preset = "TOOLWARRANT_CATALOG_PRESET"
+	if _, said := os.LookupEnv(preset); !said {
+		_ = os.Setenv(preset, "everything")
+	}
 	testscript.Main(m, map[string]func(){"toolwarrant": main})
 }
 
@@ -42,8 +47,6 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TOOLWARRANT_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("HOME", e.WorkDir)
-			// What scripts call is bundled, whether or not a preset names it.
-			e.Setenv("TOOLWARRANT_CATALOG_PRESET", "everything")
 			for _, name := range []string{"release", "other"} {
 				if err := writeKeyPair(filepath.Join(e.WorkDir, name)); err != nil {
 					return err
