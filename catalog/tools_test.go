@@ -186,7 +186,7 @@ func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, p
 		params = append(params, p.Name)
 	}
 	p := decide(t, policy, tool).EffectivePolicy
-	p.FS.BasePath = workspace(t, s.Name, tc)
+	p.FS.BasePath = workspace(t, tool, tc)
 	if staged != nil && p.Network.Mode == "strict" {
 		p.Network.Mode, p.Network.Hosts, p.Network.PrivateHosts = "allowlist", staged, staged
 	}
@@ -316,12 +316,11 @@ func TestFolderHoldsOneToolOnly(t *testing.T) {
 // workspace is what a Local Pass of the tool starts with, its folder
 // fixtures/. Beside that are the files of the case and, for calls of file
 // tools with arguments of their own, what no file tool may trip over.
-func workspace(t *testing.T, tool string, tc toolCase) string {
+func workspace(t *testing.T, tool *catalog.Tool, tc toolCase) string {
 	t.Helper()
 	dir := t.TempDir()
-	seed := filepath.Join("tools", tool, "fixtures")
-	if _, err := os.Stat(seed); err == nil {
-		if err := os.CopyFS(dir, os.DirFS(seed)); err != nil {
+	if seed := catalog.Workspace(tool); seed != nil {
+		if err := os.CopyFS(dir, seed); err != nil {
 			t.Fatal(err)
 		}
 	}
