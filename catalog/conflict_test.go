@@ -33,7 +33,7 @@ func TestNameConflicts(t *testing.T) {
 			for i, doc := range tc.docs {
 				writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.json", i)), doc)
 			}
-			c := mustOpen(t, Options{Dirs: []string{dir}})
+			c := mustOpen(t, Options{Dirs: []string{dir}, Preset: "everything"})
 			if got := c.Findings(); len(got) != tc.findings {
 				t.Errorf("findings: %v", got)
 			}

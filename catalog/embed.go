@@ -8,9 +8,11 @@ import (
 //go:generate go test -run ^TestManifestIsCurrent$ -update .
 
 // bundledFiles holds the bundled tools, one folder each with spec.json and
-// action.js, and the data beside them. It is read-only by construction.
+// action.js, what their Local Pass needs (fixtures.json, fixtures/), and the
+// data beside them. It is read-only by construction.
 //
-//go:embed tools manifest.json presets.json vocabulary.json
+//go:embed tools/*/spec.json tools/*/action.js tools/*/fixtures.json tools/*/fixtures
+//go:embed manifest.json presets.json vocabulary.json
 var bundledFiles embed.FS
 
 // Bundled gives the files of the bundled catalog: manifest.json,

@@ -68,7 +68,7 @@ func TestRulesThatNameNothing(t *testing.T) {
 		reason string
 		word   string
 	}{
-		{"preset", Options{Preset: "startr"}, "unknown-preset", `did you mean "starter"?`},
+		{"preset", Options{Preset: "starter"}, "unknown-preset", `did you mean "starter-5"?`},
 		{"preset far off", Options{Preset: "zzzzzzzzz"}, "unknown-preset", "known are dev-essentials"},
 		{"included name", Options{Include: Rules{Names: []string{"getWether"}}}, "unknown-tool", `did you mean "getWeather"?`},
 		{"excluded name", Options{Exclude: Rules{Names: []string{"writetextfile"}}}, "unknown-tool", `did you mean "writeTextFile"?`},

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io/fs"
@@ -17,21 +18,28 @@ import (
 
 const (
 	fixtureFile     = "fixtures.json"
+	workspaceDir    = "fixtures"
 	maxFixtureBytes = 8 << 20
 )
 
-// Fixture is one recorded exchange. With fixtures, a tool that uses the
-// network earns its Local Pass without it: its fetches are answered from
-// here, and the state file says that the pass was of mode fixture.
+// Recording is what fixtures.json of a tool holds. With it, a tool that uses
+// the network earns its Local Pass without it: its fetches are answered from
+// here, its credentials are made up, and the state file says that the pass
+// was of mode fixture.
 //
 // The file fixtures.json stands beside spec.json:
 //
 //	{
 //	  "version": 1,
 //	  "source": "which documentation the shapes follow, and what is unverified",
+//	  "env": {"EXAMPLE_API_KEY": "fixture-key"},
 //	  "fixtures": [
 //	    {
-//	      "request": {"method": "GET", "url": "https://api.example.com/v1/a?b=c"},
+//	      "request": {
+//	        "method": "GET",
+//	        "url": "https://api.example.com/v1/a?b=c",
+//	        "headers": {"x-api-key": "fixture-key"}
+//	      },
 //	      "response": {"status": 200, "headers": {"content-type": "application/json"}, "body": {"x": 1}}
 //	    }
 //	  ]
@@ -39,15 +47,56 @@ const (
 //
 // A body that is a JSON string is sent as its text; any other JSON value is
 // sent as the JSON that it is. An absent body is empty.
+type Recording struct {
+	Env      map[string]string // made-up values of placeholders, by name
+	Fixtures []Fixture
+}
+
+// Fixture is one recorded exchange.
 type Fixture struct {
 	Request  FixtureRequest  `json:"request"`
 	Response FixtureResponse `json:"response"`
 }
 
-// FixtureRequest is what a request has to be for its fixture to answer.
+// FixtureRequest is what a request has to be for its fixture to answer. What
+// it does not state may be anything.
 type FixtureRequest struct {
-	Method string `json:"method"` // "" is GET
-	URL    string `json:"url"`    // absolute, compared as it is written
+	Method  string            `json:"method"` // "" is GET
+	URL     string            `json:"url"`    // absolute, compared as it is written
+	Headers map[string]string `json:"headers,omitzero"`
+	// A JSON string is compared as text, any other value as the JSON that it
+	// is: the order of members and spaces do not matter.
+	Body jsontext.Value `json:"body,omitzero"`
+}
+
+// Sent is a request as it was made.
+type Sent struct {
+	Method string // "" is GET
+	URL    string
+	Header func(name string) string // the value of a header; nil = there are none
+	Body   []byte
+}
+
+func (r FixtureRequest) matches(s Sent) bool {
+	get := func(method string) string { return cmp.Or(method, "GET") }
+	if r.URL != s.URL || !strings.EqualFold(get(r.Method), get(s.Method)) {
+		return false
+	}
+	for name, value := range r.Headers {
+		if s.Header == nil || s.Header(name) != value {
+			return false
+		}
+	}
+	return r.Body == nil || sameBody(r.Body, s.Body)
+}
+
+func sameBody(want jsontext.Value, sent []byte) bool {
+	if want.Kind() == '"' {
+		var text string
+		return json.Unmarshal(want, &text) == nil && text == string(sent)
+	}
+	a, b := want.Clone(), jsontext.Value(sent).Clone()
+	return a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
 }
 
 // FixtureResponse is the recorded answer.
@@ -68,12 +117,10 @@ func (r FixtureResponse) Bytes() []byte {
 	return r.Body
 }
 
-// MatchFixture gives the first fixture that answers the request; an empty
-// method is GET.
-func MatchFixture(fixtures []Fixture, method, url string) (Fixture, bool) {
-	get := func(method string) string { return cmp.Or(method, "GET") }
-	for _, f := range fixtures {
-		if f.Request.URL == url && strings.EqualFold(get(f.Request.Method), get(method)) {
+// Match gives the first fixture that answers the request.
+func (r Recording) Match(s Sent) (Fixture, bool) {
+	for _, f := range r.Fixtures {
+		if f.Request.matches(s) {
 			return f, true
 		}
 	}
@@ -83,7 +130,7 @@ func MatchFixture(fixtures []Fixture, method, url string) (Fixture, bool) {
 // Fixtures reads the fixtures of a tool: of a bundled one from the binary, of
 // a folder from fixtures.json in it. ok is false when there are none; a file
 // that cannot be read or understood is an error of code USAGE.
-func Fixtures(t *Tool) (fixtures []Fixture, ok bool, err error) {
+func Fixtures(t *Tool) (r Recording, ok bool, err error) {
 	var data []byte
 	file := fixtureFile
 	if t.Source == SourceBuiltin && t.Path == "" {
@@ -92,44 +139,62 @@ func Fixtures(t *Tool) (fixtures []Fixture, ok bool, err error) {
 	} else {
 		st, statErr := os.Stat(t.Path)
 		if statErr != nil || !st.IsDir() {
-			return nil, false, nil // a single document has no folder of its own
+			return Recording{}, false, nil // a single document has no folder of its own
 		}
 		file = filepath.Join(t.Path, fixtureFile)
 		if st, err = os.Stat(file); err == nil && st.Size() > maxFixtureBytes {
-			return nil, false, badFixtures(file, "larger than 8 MiB", nil)
+			return Recording{}, false, badFixtures(file, "larger than 8 MiB", nil)
 		}
 		data, err = os.ReadFile(file)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
+		return Recording{}, false, nil
 	}
 	if err != nil {
-		return nil, false, badFixtures(file, "not readable", err)
+		return Recording{}, false, badFixtures(file, "not readable", err)
 	}
 	return parseFixtures(file, data)
 }
 
-func parseFixtures(file string, data []byte) ([]Fixture, bool, error) {
+// Workspace gives the files that a Local Pass of the tool begins with: the
+// folder fixtures/ beside its spec.json; nil when it has none.
+func Workspace(t *Tool) fs.FS {
+	seed := os.DirFS(filepath.Join(t.Path, workspaceDir))
+	if t.Source == SourceBuiltin && t.Path == "" {
+		sub, err := fs.Sub(bundledFiles, path.Join("tools", t.Spec.Name, workspaceDir))
+		if err != nil {
+			return nil
+		}
+		seed = sub
+	}
+	if st, err := fs.Stat(seed, "."); err != nil || !st.IsDir() {
+		return nil
+	}
+	return seed
+}
+
+func parseFixtures(file string, data []byte) (Recording, bool, error) {
 	var doc struct {
-		Version  int       `json:"version"`
-		Source   string    `json:"source"`
-		Fixtures []Fixture `json:"fixtures"`
+		Version  int               `json:"version"`
+		Source   string            `json:"source"`
+		Env      map[string]string `json:"env,omitzero"`
+		Fixtures []Fixture         `json:"fixtures"`
 	}
 	if err := json.Unmarshal(data, &doc, json.RejectUnknownMembers(true)); err != nil {
-		return nil, false, badFixtures(file, err.Error(), err)
+		return Recording{}, false, badFixtures(file, err.Error(), err)
 	}
 	if doc.Version != dataVersion {
-		return nil, false, badFixtures(file, "not of version 1", nil)
+		return Recording{}, false, badFixtures(file, "not of version 1", nil)
 	}
 	if doc.Source == "" {
-		return nil, false, badFixtures(file, "it does not name the source of its shapes", nil)
+		return Recording{}, false, badFixtures(file, "it does not name the source of its shapes", nil)
 	}
 	for _, f := range doc.Fixtures {
 		if f.Request.URL == "" || f.Response.Status < 200 || f.Response.Status > 599 {
-			return nil, false, badFixtures(file, "a fixture needs request.url and a response.status from 200 to 599", nil)
+			return Recording{}, false, badFixtures(file, "a fixture needs request.url and a response.status from 200 to 599", nil)
 		}
 	}
-	return doc.Fixtures, len(doc.Fixtures) > 0, nil
+	return Recording{doc.Env, doc.Fixtures}, len(doc.Fixtures) > 0, nil
 }
 
 func badFixtures(file, what string, cause error) error {

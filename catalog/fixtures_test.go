@@ -12,17 +12,17 @@ import (
 
 func TestFixtures(t *testing.T) {
 	c := mustOpen(t, Options{})
-	if got, ok, err := Fixtures(lookup(t, c, "hash")); ok || err != nil || got != nil {
+	if got, ok, err := Fixtures(lookup(t, c, "hash")); ok || err != nil || got.Fixtures != nil {
 		t.Errorf("a tool without fixtures: %v, %v, %v", got, ok, err)
 	}
 	got, ok, err := Fixtures(lookup(t, c, "getWeather"))
 	if !ok || err != nil {
 		t.Fatalf("%v, %v", ok, err)
 	}
-	if f, ok := MatchFixture(got, "get", "https://wttr.in/Seoul?format=j1"); !ok || f.Response.Status != 200 || len(f.Response.Bytes()) == 0 {
+	if f, ok := got.Match(Sent{Method: "get", URL: "https://wttr.in/Seoul?format=j1"}); !ok || f.Response.Status != 200 || len(f.Response.Bytes()) == 0 {
 		t.Errorf("got %+v, %v", f, ok)
 	}
-	if f, ok := MatchFixture(got, "POST", "https://wttr.in/Seoul?format=j1"); ok {
+	if f, ok := got.Match(Sent{Method: "POST", URL: "https://wttr.in/Seoul?format=j1"}); ok {
 		t.Errorf("another method is answered by %+v", f)
 	}
 }
@@ -57,7 +57,7 @@ func TestFixtureFiles(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatalf("%v, %v", ok, err)
 			}
-			f, _ := MatchFixture(got, "GET", "https://a.test/")
+			f, _ := got.Match(Sent{Method: "GET", URL: "https://a.test/"})
 			if string(f.Response.Bytes()) != tc.body {
 				t.Errorf("body %q, want %q", f.Response.Bytes(), tc.body)
 			}
@@ -71,16 +71,48 @@ func TestFixtureFiles(t *testing.T) {
 	}
 }
 
+func TestFixtureMatches(t *testing.T) {
+	header := func(name string) string { return map[string]string{"x-key": "dummy", "accept": "text/plain"}[name] }
+	for _, tc := range []struct {
+		name, request string
+		sent          Sent
+		want          bool
+	}{
+		{"another url", `{"url":"https://a.test/"}`, Sent{URL: "https://a.test"}, false},
+		{"no method is GET", `{"url":"https://a.test/"}`, Sent{Method: "get", URL: "https://a.test/"}, true},
+		{"what is not stated may be anything", `{"url":"https://a.test/"}`, Sent{URL: "https://a.test/", Header: header, Body: []byte("x")}, true},
+		{"header", `{"url":"https://a.test/","headers":{"x-key":"dummy"}}`, Sent{URL: "https://a.test/", Header: header}, true},
+		{"another header", `{"url":"https://a.test/","headers":{"x-key":"other"}}`, Sent{URL: "https://a.test/", Header: header}, false},
+		{"no headers", `{"url":"https://a.test/","headers":{"x-key":"dummy"}}`, Sent{URL: "https://a.test/"}, false},
+		{"JSON in another order", `{"method":"POST","url":"https://a.test/","body":{"a":1,"b":[2]}}`, Sent{Method: "POST", URL: "https://a.test/", Body: []byte(`{"b":[2.0], "a":1}`)}, true},
+		{"other JSON", `{"method":"POST","url":"https://a.test/","body":{"a":1}}`, Sent{Method: "POST", URL: "https://a.test/", Body: []byte(`{"a":1,"b":2}`)}, false},
+		{"no body", `{"method":"POST","url":"https://a.test/","body":{"a":1}}`, Sent{Method: "POST", URL: "https://a.test/"}, false},
+		{"text", `{"method":"POST","url":"https://a.test/","body":"a=1"}`, Sent{Method: "POST", URL: "https://a.test/", Body: []byte("a=1")}, true},
+		{"other text", `{"method":"POST","url":"https://a.test/","body":"a=1"}`, Sent{Method: "POST", URL: "https://a.test/", Body: []byte("a=2")}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r, _, err := parseFixtures("f", []byte(`{"version":1,"source":"docs","fixtures":[{"request":`+tc.request+`,"response":{"status":200}}]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := r.Match(tc.sent); ok != tc.want {
+				t.Errorf("matches: %v, want %v", ok, tc.want)
+			}
+		})
+	}
+}
+
 func FuzzFixtures(f *testing.F) {
 	f.Add([]byte(`{"version":1,"source":"docs","fixtures":[{"request":{"url":"https://a.test/"},"response":{"status":200,"body":"x"}}]}`))
 	f.Add([]byte(`{"version":1,"fixtures":null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fixtures, ok, err := parseFixtures("f", data)
-		if err != nil && (ok || fixtures != nil) {
+		if err != nil && (ok || fixtures.Fixtures != nil) {
 			t.Error("an error with fixtures")
 		}
-		for _, fx := range fixtures {
+		for _, fx := range fixtures.Fixtures {
 			_ = fx.Response.Bytes()
+			_, _ = fixtures.Match(Sent{Method: fx.Request.Method, URL: fx.Request.URL, Body: data})
 		}
 	})
 }

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,11 +45,11 @@ func decide(t *testing.T, policy *resolver.Resolver, tool *catalog.Tool) *decisi
 func newBroker(t *testing.T, tool *catalog.Tool, policy decision.EffectivePolicy, opts broker.Options) worker.Broker {
 	t.Helper()
 	if opts.Egress == nil {
-		fixtures, _, err := catalog.Fixtures(tool)
+		recording, _, err := catalog.Fixtures(tool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts.Fetcher = recorded{t, fixtures}
+		opts.Fetcher = recorded{t, recording}
 	}
 	b, err := broker.New(policy, opts)
 	if err != nil {
@@ -60,8 +61,8 @@ func newBroker(t *testing.T, tool *catalog.Tool, policy decision.EffectivePolicy
 
 // recorded answers fetches from fixtures.
 type recorded struct {
-	t        *testing.T
-	fixtures []catalog.Fixture
+	t *testing.T
+	catalog.Recording
 }
 
 // Fetch implements broker.Fetcher.
@@ -69,9 +70,17 @@ func (r recorded) Fetch(_ context.Context, req egress.Request) (*egress.Response
 	if req.MaxLength == nil {
 		r.t.Errorf("the request for %s has no maxLength", req.URL)
 	}
-	f, ok := catalog.MatchFixture(r.fixtures, req.Method, req.URL)
+	header := func(name string) string {
+		for _, h := range req.Headers {
+			if strings.EqualFold(h.Name, name) {
+				return h.Value
+			}
+		}
+		return ""
+	}
+	f, ok := r.Match(catalog.Sent{Method: req.Method, URL: req.URL, Header: header, Body: req.Body})
 	if !ok {
-		r.t.Errorf("no fixture for %s %s", req.Method, req.URL)
+		r.t.Errorf("no fixture for %s %s with headers %v and the body %s", req.Method, req.URL, req.Headers, req.Body)
 		return nil, &worker.Failure{Code: "HELPER_RUNTIME", Reason: "io", Message: "no fixture"}
 	}
 	resp := &egress.Response{Status: f.Response.Status, URL: req.URL, Body: f.Response.Bytes()}

@@ -1,6 +1,8 @@
 package catalog_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io/fs"
@@ -10,12 +12,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
 	"github.com/toolwarrant/toolwarrant/executor/js"
+	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/spec"
@@ -26,66 +30,120 @@ import (
 const budget = 500_000
 
 // toolCase is one call of a bundled tool: arguments in, result or error out.
+// A case states one of Want, Like and Fail. The cases of a tool stand beside
+// it, in cases.json.
 type toolCase struct {
-	tool string
-	args string // "" = the testValues
-	want string // JSON of the result
-	like string // or a pattern of it
-	fail string // or words of the error message
+	Why  string          `json:"why"`  // what the case is about, where that is not plain
+	Args json.RawMessage `json:"args"` // absent = the testValues
+	// Files are in the workspace beside the tool's folder fixtures/.
+	Files map[string]string `json:"files"`
+	Want  json.RawMessage   `json:"want"` // the result
+	Like  string            `json:"like"` // or a pattern of its JSON
+	Fail  string            `json:"fail"` // or words of the error message
+	Code  string            `json:"code"` // with Fail: the code, where it is not any
 }
 
-func TestTools(t *testing.T) {
-	c, err := catalog.Open(context.Background(), catalog.Options{Preset: "everything"})
-	if err != nil {
-		t.Fatal(err)
+func (tc toolCase) name() string {
+	if tc.Why != "" {
+		return tc.Why
 	}
+	if tc.Args == nil {
+		return "testValues"
+	}
+	return string(tc.Args)
+}
+
+// casesOf reads the cases of a tool.
+func casesOf(t *testing.T, tool string) []toolCase {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("tools", tool, "cases.json"))
+	if err != nil {
+		t.Fatalf("%v: each tool has its cases beside it", err)
+	}
+	var doc struct {
+		Version int        `json:"version"`
+		Cases   []toolCase `json:"cases"`
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&doc); err != nil || doc.Version != 1 {
+		t.Fatalf("tools/%s/cases.json: version %d, %v", tool, doc.Version, err)
+	}
+	for i, tc := range doc.Cases {
+		stated := 0
+		for _, is := range []bool{tc.Want != nil, tc.Like != "", tc.Fail != ""} {
+			if is {
+				stated++
+			}
+		}
+		if stated != 1 || tc.Code != "" && tc.Fail == "" {
+			t.Errorf("tools/%s/cases.json: case %d states %d outcomes", tool, i, stated)
+		}
+	}
+	return doc.Cases
+}
+
+// TestTools runs the cases of every tool, fetches answered from its fixtures.
+func TestTools(t *testing.T) {
+	tools := bundledTools(t)
 	policy := builtinPolicy(t, resolver.Operator{})
 	rt := js.New(js.Options{})
 	defer func() { _ = rt.Close() }()
-	perTool := map[string]int{}
-	for _, tc := range toolCases {
-		perTool[tc.tool]++
-		name := tc.tool + "/" + tc.args
-		if tc.args == "" {
-			name = tc.tool + "/testValues"
-		}
-		t.Run(name, func(t *testing.T) {
-			tool, err := c.Lookup(context.Background(), tc.tool)
-			if err != nil {
-				t.Fatal(err)
+	for _, tool := range tools {
+		t.Run(tool.Spec.Name, func(t *testing.T) {
+			own, bad, further := false, false, 0
+			for _, tc := range casesOf(t, tool.Spec.Name) {
+				own, bad = own || tc.Args == nil && tc.Fail == "", bad || tc.Args != nil && tc.Fail != ""
+				if tc.Args != nil {
+					further++
+				}
+				t.Run(tc.name(), func(t *testing.T) {
+					reply := call(t, rt, tool, tc, policy, broker.Options{})
+					n := reply.Usage.Statements
+					if tc.Args == nil && (n == nil || *n > budget/5) {
+						t.Errorf("the testValues cost %v statements", n)
+					}
+					if n != nil {
+						t.Logf("%d statements", *n)
+					}
+					check(t, tc, reply)
+				})
 			}
-			reply := call(t, rt, tool, tc.args, policy, broker.Options{})
-			if n := reply.Usage.Statements; tc.args == "" && (n == nil || *n > budget/5) {
-				t.Errorf("the testValues cost %v statements", n)
+			if !own || !bad || further < 3 && len(tool.Spec.Params) > 0 {
+				t.Errorf("the cases have a passing one with the testValues: %v, with a bad input: %v, further ones: %d of 3", own, bad, further)
 			}
-			check(t, tc, reply)
 		})
+	}
+}
+
+// bundledTools gives every bundled tool.
+func bundledTools(t *testing.T) []*catalog.Tool {
+	t.Helper()
+	c, err := catalog.Open(context.Background(), catalog.Options{Preset: "everything"})
+	if err != nil {
+		t.Fatal(err)
 	}
 	tools, err := c.List(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tool := range tools {
-		if n := perTool[tool.Spec.Name]; n < 4 {
-			t.Errorf("%s has %d cases, want its testValues and three more", tool.Spec.Name, n)
-		}
-	}
+	return tools
 }
 
 func check(t *testing.T, tc toolCase, reply worker.Reply) {
 	t.Helper()
 	if f := reply.Failure; f != nil {
-		if tc.fail == "" || !strings.Contains(f.Message, tc.fail) {
-			t.Fatalf("failed with %s (%s): %s at line %d; want %s%s%s", f.Code, f.Reason, f.Message, f.Line, tc.want, tc.like, tc.fail)
+		if tc.Fail == "" || !strings.Contains(f.Message, tc.Fail) || tc.Code != "" && tc.Code != f.Code {
+			t.Fatalf("failed with %s (%s): %s at line %d; want %s%s%s %s", f.Code, f.Reason, f.Message, f.Line, tc.Want, tc.Like, tc.Fail, tc.Code)
 		}
 		return
 	}
-	if tc.fail != "" {
-		t.Fatalf("got %s, want a failure that says %q", reply.Result, tc.fail)
+	if tc.Fail != "" {
+		t.Fatalf("got %s, want a failure that says %q", reply.Result, tc.Fail)
 	}
-	if tc.like != "" {
-		if !regexp.MustCompile(tc.like).Match(reply.Result) {
-			t.Errorf("got %s, want something like %s", reply.Result, tc.like)
+	if tc.Like != "" {
+		if !regexp.MustCompile(tc.Like).Match(reply.Result) {
+			t.Errorf("got %s, want something like %s", reply.Result, tc.Like)
 		}
 		return
 	}
@@ -93,10 +151,10 @@ func check(t *testing.T, tc toolCase, reply worker.Reply) {
 	if err := json.Unmarshal(reply.Result, &got); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(tc.want), &want); err != nil {
+	if err := json.Unmarshal(tc.Want, &want); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -104,12 +162,21 @@ func check(t *testing.T, tc toolCase, reply worker.Reply) {
 // call runs a tool as a served call does: arguments checked against its
 // parameters, code and effects under the decision of policy, files in a fresh
 // workspace.
-func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, args string, policy *resolver.Resolver, opts broker.Options) worker.Reply {
+func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, policy *resolver.Resolver, opts broker.Options) worker.Reply {
+	t.Helper()
+	return callWithin(t, rt, tool, tc, policy, opts, 0, nil)
+}
+
+// callWithin is call with a time limit of its own; 0 is that of the policy.
+// The hosts staged are on this machine. No operator opens private addresses
+// to a tool that reaches any public host, so such a tool is given them as the
+// only ones.
+func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, policy *resolver.Resolver, opts broker.Options, limit time.Duration, staged []string) worker.Reply {
 	t.Helper()
 	s := tool.Spec
 	raw, ferr := s.TestArgs()
-	if args != "" {
-		raw, ferr = s.Args(json.RawMessage(args))
+	if tc.Args != nil {
+		raw, ferr = s.Args(tc.Args)
 	}
 	if ferr != nil {
 		return worker.Reply{Failure: &worker.Failure{Code: string(ferr.Code), Reason: ferr.Reason, Message: ferr.Message}}
@@ -119,14 +186,19 @@ func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, args string, policy 
 		params = append(params, p.Name)
 	}
 	p := decide(t, policy, tool).EffectivePolicy
-	p.FS.BasePath = workspace(t)
+	p.FS.BasePath = workspace(t, tool, tc)
+	if staged != nil && p.Network.Mode == "strict" {
+		p.Network.Mode, p.Network.Hosts, p.Network.PrivateHosts = "allowlist", staged, staged
+	}
+	statics := madeUp(t, tool, p.Env)
 	reply, err := rt.Run(context.Background(), worker.Call{
 		CallID:  "test",
 		Program: worker.Program{ID: s.Digest(), Name: s.Name + ".js", Source: s.Code, Params: params},
 		Args:    raw,
+		Statics: statics,
 		Globals: worker.Globals{Fetch: p.Network.Mode != "blocked", FSRead: p.FS.Read, FSWrite: p.FS.Write},
 		Limits: worker.Limits{
-			MaxStatements: p.MaxStatements, TimeoutMillis: p.TimeoutSeconds * 1000,
+			MaxStatements: p.MaxStatements, TimeoutMillis: cmp.Or(limit.Milliseconds(), p.TimeoutSeconds*1000),
 			MaxOutputBytes: p.MaxOutputBytes, MaxLogLines: p.MaxLogLines, MaxLogBytes: 8 << 10,
 		},
 	}, newBroker(t, tool, p, opts))
@@ -136,78 +208,45 @@ func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, args string, policy 
 	return reply
 }
 
-// TestPosture is the golden table of what a person has to know about each
-// bundled tool before serving it.
-func TestPosture(t *testing.T) {
-	const none = "no network, no files"
-	want := map[string][3]string{ // posture, approval, category
-		"base64":          {none, "DISABLED", "ENCODING"},
-		"cronNext":        {none, "DISABLED", "DATETIME"},
-		"evalExpression":  {none, "DISABLED", "MATH"},
-		"getWeather":      {"allowlist wttr.in", "DISABLED", "WEB"},
-		"hash":            {none, "DISABLED", "CRYPTO"},
-		"hmac":            {none, "DISABLED", "CRYPTO"},
-		"jwtDecode":       {none, "DISABLED", "CRYPTO"},
-		"parseCsv":        {none, "DISABLED", "DATA"},
-		"readTextFile":    {"reads files", "DISABLED", "FILE"},
-		"timezoneConvert": {none, "DISABLED", "DATETIME"},
-		"uuid":            {none, "DISABLED", "CRYPTO"},
-		"writeTextFile":   {"reads files, writes files", "REQUIRED", "FILE"},
-	}
-	c, err := catalog.Open(context.Background(), catalog.Options{Preset: "everything"})
+// madeUp resolves the static variables of a tool with the values of its
+// fixtures: no secret of this machine gets into a test.
+func madeUp(t *testing.T, tool *catalog.Tool, granted []string) []worker.Static {
+	t.Helper()
+	recording, _, err := catalog.Fixtures(tool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := c.List(context.Background())
-	if err != nil {
-		t.Fatal(err)
+	lookup := func(name string) (string, bool) { v, ok := recording.Env[name]; return v, ok }
+	statics, _, missing, err := secret.New("", lookup).Resolve(tool.Spec.StaticVariables, granted)
+	if err != nil || len(missing) > 0 {
+		t.Fatalf("%s: its fixtures.json gives no value for %v, %v", tool.Spec.Name, missing, err)
 	}
-	got := map[string][3]string{}
-	for _, tool := range tools {
-		s := tool.Spec
-		row := [3]string{posture(s.Overrides), "", s.Category}
-		if h := s.HumanInTheLoop; h != nil && h.Mode != nil {
-			row[1] = *h.Mode
-			if asks := h.PromptTemplate != nil; asks != (*h.Mode == "REQUIRED") {
-				t.Errorf("%s: mode %s and a prompt: %v", s.Name, *h.Mode, asks)
-			}
-		}
-		got[s.Name] = row
-		describe(t, s)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	return statics
+}
+
+// TestTexts checks what a model and a person read before they use a tool.
+func TestTexts(t *testing.T) {
+	for _, tool := range bundledTools(t) {
+		describe(t, tool.Spec)
 	}
 }
 
-func posture(o *spec.Overrides) string {
-	if o == nil {
-		return "no network, no files"
-	}
-	var parts []string
-	if o.NetworkMode != nil && *o.NetworkMode != "blocked" {
-		parts = append(parts, *o.NetworkMode+" "+strings.Join(o.HostsAllow, " "))
-	}
-	if o.FileRead != nil && *o.FileRead {
-		parts = append(parts, "reads files")
-	}
-	if o.FileWrite != nil && *o.FileWrite {
-		parts = append(parts, "writes files")
-	}
-	if n := len(o.AddAllowClasses) + len(o.RemoveDenyClasses); n > 0 {
-		parts = append(parts, "host classes")
-	}
-	if len(parts) == 0 {
-		return "no network, no files"
-	}
-	return strings.Join(parts, ", ")
+// foreign finds the places at which other languages may stand: quoted
+// examples in a description, texts and comments in code.
+var foreign = map[string]*regexp.Regexp{
+	"the description": regexp.MustCompile(`'[^']*'`),
+	"the code":        regexp.MustCompile("\"[^\"\\n]*\"|'[^'\\n]*'|`[^`]*`|//[^\\n]*"),
 }
 
-// describe checks what a model reads: ASCII, every parameter explained and,
-// if required, named in the description, and a literal sketch of the result.
+// describe checks what a model reads: ASCII but for quoted examples, every
+// parameter explained and, if required, named in the description, and a
+// literal sketch of the result.
 func describe(t *testing.T, s *spec.Spec) {
 	t.Helper()
 	ascii := func(what, text string) {
+		if quoted := foreign[what]; quoted != nil {
+			text = quoted.ReplaceAllString(text, "")
+		}
 		for _, r := range text {
 			if r > 126 || r < 32 && r != '\n' {
 				t.Errorf("%s: %s has the character %q", s.Name, what, r)
@@ -216,11 +255,16 @@ func describe(t *testing.T, s *spec.Spec) {
 	}
 	ascii("the description", s.Description)
 	ascii("the code", s.Code)
+	korean := strings.HasPrefix(s.Description, "Korea-locale (KR) tool")
+	if slices.Contains(s.Tags, "korea") != korean {
+		t.Errorf("%s: the description begins with the locale: %v", s.Name, korean)
+	}
 	if !regexp.MustCompile(`Returns [^.]+`).MatchString(s.Description) {
 		t.Errorf("%s: the description does not say what it returns", s.Name)
 	}
 	for _, p := range s.Params {
-		ascii("a parameter", p.Name+p.Description)
+		ascii("a parameter", p.Name)
+		ascii("the description", p.Description)
 		if p.Description == "" || p.TestValue == nil {
 			t.Errorf("%s: %s lacks a description or a testValue", s.Name, p.Name)
 		}
@@ -229,6 +273,16 @@ func describe(t *testing.T, s *spec.Spec) {
 		}
 		if p.Required && !regexp.MustCompile(`\b`+p.Name+` \(required\)`).MatchString(s.Description) {
 			t.Errorf("%s: the description does not say that %s is required", s.Name, p.Name)
+		}
+		if p.Type == "OBJECT" || p.Type == "ARRAY" {
+			if !strings.Contains(s.Description, "JSON string") {
+				t.Errorf("%s: the description does not say that %s may be given as a JSON string too", s.Name, p.Name)
+			}
+		}
+	}
+	for _, name := range s.Placeholders() {
+		if !strings.Contains(s.Description, name) {
+			t.Errorf("%s: the description does not say how to give it %s", s.Name, name)
 		}
 	}
 	for _, f := range s.CheckCode() {
@@ -239,13 +293,18 @@ func describe(t *testing.T, s *spec.Spec) {
 	}
 }
 
+// TestFolderHoldsOneToolOnly: nothing is in a tool's folder but the tool, its
+// cases and what its Local Pass needs.
 func TestFolderHoldsOneToolOnly(t *testing.T) {
-	err := fs.WalkDir(catalog.Bundled(), "tools", func(path string, d fs.DirEntry, err error) error {
+	names := []string{"spec.json", "action.js", "fixtures.json", "cases.json", "README.md"}
+	err := fs.WalkDir(os.DirFS("tools"), ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if !slices.Contains([]string{"spec.json", "action.js", "fixtures.json"}, filepath.Base(path)) {
-			t.Errorf("%s: unexpected file", path)
+		parts := strings.Split(file, "/")
+		seed := len(parts) > 2 && parts[1] == "fixtures"
+		if !seed && (len(parts) != 2 || !slices.Contains(names, parts[1])) {
+			t.Errorf("tools/%s: unexpected file", file)
 		}
 		return nil
 	})
@@ -254,18 +313,26 @@ func TestFolderHoldsOneToolOnly(t *testing.T) {
 	}
 }
 
-// workspace is a folder with the files that the file tools expect.
-func workspace(t *testing.T) string {
+// workspace is what a Local Pass of the tool starts with, its folder
+// fixtures/. Beside that are the files of the case and, for calls of file
+// tools with arguments of their own, what no file tool may trip over.
+func workspace(t *testing.T, tool *catalog.Tool, tc toolCase) string {
 	t.Helper()
 	dir := t.TempDir()
+	if seed := catalog.Workspace(tool); seed != nil {
+		if err := os.CopyFS(dir, seed); err != nil {
+			t.Fatal(err)
+		}
+	}
 	outside := filepath.Join(t.TempDir(), "secret.txt")
-	for path, text := range map[string]string{
-		filepath.Join(dir, "README.md"):     "# Workspace\nline two\n",
-		filepath.Join(dir, "umlaut.txt"):    "Gr\u00fc\u00dfe",
-		filepath.Join(dir, "bytes.bin"):     "\xff\xfe",
-		filepath.Join(dir, "sub", "in.txt"): "inner",
-		outside:                             "secret",
-	} {
+	files := map[string]string{outside: "secret"}
+	for path, text := range tc.Files {
+		files[filepath.Join(dir, path)] = text
+	}
+	if tc.Args != nil {
+		files[filepath.Join(dir, "hostile", "bytes.bin")] = "\xff\xfe"
+	}
+	for path, text := range files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -273,8 +340,10 @@ func workspace(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(outside, filepath.Join(dir, "link.txt")); err != nil {
-		t.Log("no symbolic links here:", err)
+	if tc.Args != nil {
+		if err := os.Symlink(outside, filepath.Join(dir, "hostile", "link.txt")); err != nil {
+			t.Log("no symbolic links here:", err)
+		}
 	}
 	return dir
 }

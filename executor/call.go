@@ -7,6 +7,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/impact"
 	"github.com/toolwarrant/toolwarrant/resolver"
@@ -171,7 +172,11 @@ func (e *Engine) decide(ctx context.Context, r *run) error {
 	if len(r.tool.Spec.StaticVariables) == 0 {
 		return nil
 	}
-	statics, secrets, missing, err := e.Secrets.Resolve(r.tool.Spec.StaticVariables, d.EffectivePolicy.Env)
+	from := e.Secrets
+	if r.in.Fixtures != nil && len(r.in.FixtureEnv) > 0 {
+		from = secret.New("", func(name string) (string, bool) { v, ok := r.in.FixtureEnv[name]; return v, ok })
+	}
+	statics, secrets, missing, err := from.Resolve(r.tool.Spec.StaticVariables, d.EffectivePolicy.Env)
 	if err != nil {
 		return secretsUnavailable(err)
 	}

@@ -135,6 +135,12 @@ type Call struct {
 
 	// Fixtures answer fetches in place of the network; for a Local Pass only.
 	Fixtures broker.Fetcher
+	// FixtureEnv, where it is not empty, has the values of placeholders in
+	// place of the secrets; for a Local Pass against Fixtures only.
+	FixtureEnv map[string]string
+	// Workspace, where it is not empty, is the folder that file tools see in
+	// place of the decided one; for a Local Pass only.
+	Workspace string
 }
 
 // Result is how a call ended, already masked: all of it may leave.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/executor/egress"
@@ -13,7 +14,7 @@ import (
 )
 
 // recorded answers the fetches of a Local Pass from a tool's fixtures.
-type recorded []catalog.Fixture
+type recorded struct{ catalog.Recording }
 
 // Fetch implements broker.Fetcher. A request that was not recorded fails: a
 // test that quietly went elsewhere would prove nothing.
@@ -22,11 +23,19 @@ func (r recorded) Fetch(_ context.Context, req egress.Request) (*egress.Response
 	if method == "" {
 		method = http.MethodGet
 	}
-	f, ok := catalog.MatchFixture(r, method, req.URL)
+	header := func(name string) string {
+		for _, h := range req.Headers {
+			if strings.EqualFold(h.Name, name) {
+				return h.Value
+			}
+		}
+		return ""
+	}
+	f, ok := r.Match(catalog.Sent{Method: method, URL: req.URL, Header: header, Body: req.Body})
 	if !ok {
 		return nil, &worker.Failure{
 			Code: string(fault.HelperRuntime), Reason: "no-fixture", Helper: "fetch",
-			Message: "[fetch] the tool's fixtures.json has no answer for " + method + " " + req.URL,
+			Message: "[fetch] the tool's fixtures.json has no answer for " + method + " " + req.URL + " with these headers and this body",
 		}
 	}
 	resp := &egress.Response{Status: f.Response.Status, StatusText: http.StatusText(f.Response.Status), URL: req.URL, Body: f.Response.Bytes()}

@@ -1,0 +1,4 @@
+return {
+  readRoots: safety.fs.readRoots(),
+  workingDirectory: safety.fs.workspace(),
+};

@@ -1,0 +1,1 @@
+return safety.fs.slice(path, start ?? 0, end);
