@@ -93,7 +93,7 @@ func TestChangesBetweenAskAndRetry(t *testing.T) {
 		{"rotated keys", func(i *installation) {
 			keys, err := keyring.Open(filepath.Join(i.home, "keys"))
 			if err == nil {
-				_, err = keys.Rotate()
+				_, err = keys.Rotate(nil)
 			}
 			if err != nil {
 				i.t.Fatal(err)
