@@ -196,7 +196,6 @@ func TestSlowSubscriber(t *testing.T) {
 	for range 400 {
 		w.ask(approval.ChannelOutOfBand, decision.Approvers{})
 	}
-	fresh := feed.Subscribe(ctx)
 	n := 0
 	for range slow { // ends when the channel is closed
 		n++
@@ -204,9 +203,17 @@ func TestSlowSubscriber(t *testing.T) {
 	if n == 0 || n >= 400 {
 		t.Errorf("%d events", n)
 	}
+	fresh := feed.Subscribe(ctx)
+	seen := make(chan string, 1000) // of a subscriber that reads
+	go func() {
+		defer close(seen)
+		for e := range fresh {
+			seen <- e.Pending.ID
+		}
+	}()
 	last := w.ask(approval.ChannelOutOfBand, decision.Approvers{})
-	for e := range fresh {
-		if e.Pending.ID == last.ID {
+	for id := range seen {
+		if id == last.ID {
 			return
 		}
 	}
