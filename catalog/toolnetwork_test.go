@@ -172,7 +172,19 @@ var hostile = []struct {
 		}
 		_, _ = io.WriteString(w, "{}]")
 	}, ""},
+	{"a redirect to another host", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "https://elsewhere.test/")
+		w.WriteHeader(http.StatusFound)
+	}, "SECURITY"},
 	{"no answer in time", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "TIMEOUT"},
+}
+
+// odd are answers that are well formed and not what was asked for. A tool may
+// take one for an empty result; what it may not do is stumble over it.
+var odd = []string{
+	`null`, `true`, `7`, `"text"`, `[]`, `{}`, `[null]`, `[[]]`, `[7]`, `{"data":null}`, `{"response":{"header":{"resultCode":"00"}}}`,
+	`{"items":[null]}`, `{"results":[{}]}`, `{"items":[{}]}`, `{"hits":[{}]}`, `[{}]`,
+	`<a/>`, `<feed><entry/></feed>`,
 }
 
 // TestNetworkTools runs the tools that use the network through the real gate,
@@ -211,9 +223,22 @@ func TestNetworkTools(t *testing.T) {
 			for _, h := range hostile {
 				t.Run(h.name, func(t *testing.T) {
 					stage.answer(h.handler)
-					reply := callWithin(t, rt, tool, toolCase{}, opened, network, 2*time.Second)
+					var limit time.Duration // that of the policy
+					if h.code == "TIMEOUT" {
+						limit = 250 * time.Millisecond
+					}
+					reply := callWithin(t, rt, tool, toolCase{}, opened, network, limit)
 					if f := reply.Failure; f == nil || h.code != "" && f.Code != h.code {
 						t.Errorf("got %s, %+v", reply.Result, f)
+					}
+				})
+			}
+			for _, body := range odd {
+				t.Run(body, func(t *testing.T) {
+					stage.answer(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
+					reply := call(t, rt, tool, toolCase{}, opened, network)
+					if f := reply.Failure; f != nil && slices.Contains([]string{"TypeError", "ReferenceError", "RangeError", "URIError"}, f.Reason) {
+						t.Errorf("got %s at line %d: %s", f.Reason, f.Line, f.Message)
 					}
 				})
 			}

@@ -36,7 +36,7 @@ if (resp.truncated) {
 }
 
 const places = resp.json();
-if (!Array.isArray(places)) {
+if (!Array.isArray(places) || places.includes(null)) {
   throw new Error("Nominatim answered without a list of places");
 }
 return places.map((place) => ({

@@ -25,7 +25,7 @@ if (resp.truncated) {
 }
 
 const found = resp.json();
-if (!Array.isArray(found)) {
+if (!Array.isArray(found) || found.includes(null)) {
   throw new Error("restcountries.com answered without a list of countries");
 }
 return found.map((country) => ({

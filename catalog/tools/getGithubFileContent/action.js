@@ -41,7 +41,7 @@ if (resp.truncated) {
 
 const data = resp.json();
 if (Array.isArray(data)) {
-  return data.map((entry) => ({
+  return data.filter(Boolean).map((entry) => ({
     name: entry.name,
     path: entry.path,
     type: entry.type,

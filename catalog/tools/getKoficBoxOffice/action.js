@@ -40,7 +40,10 @@ if (answer?.faultInfo) {
   );
 }
 const result = answer?.boxOfficeResult;
-if (!Array.isArray(result?.dailyBoxOfficeList)) {
+if (
+  !Array.isArray(result?.dailyBoxOfficeList) ||
+  result?.dailyBoxOfficeList.includes(null)
+) {
   throw new Error("KOBIS answered without a list of films");
 }
 const number = (text) => (text ? Number(text) : null);

@@ -26,7 +26,7 @@ if (resp.truncated) {
 }
 
 const days = resp.json();
-if (!Array.isArray(days)) {
+if (!Array.isArray(days) || days.includes(null)) {
   throw new Error("date.nager.at answered without a list of holidays");
 }
 return days.map((day) => ({

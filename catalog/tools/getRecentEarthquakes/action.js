@@ -40,7 +40,7 @@ if (resp.truncated) {
 }
 
 const features = resp.json()?.features;
-if (!Array.isArray(features)) {
+if (!Array.isArray(features) || features.includes(null)) {
   throw new Error("the USGS answered without a list of events");
 }
 return features.map(({ id, properties, geometry }) => {

@@ -35,7 +35,7 @@ if (resp.truncated) {
 }
 
 const candles = resp.json();
-if (!Array.isArray(candles)) {
+if (!Array.isArray(candles) || candles.includes(null)) {
   throw new Error("Upbit answered without a list of candles");
 }
 return candles.map((candle) => ({

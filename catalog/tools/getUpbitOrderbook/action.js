@@ -43,7 +43,7 @@ if (resp.truncated) {
 }
 
 const books = resp.json();
-if (!Array.isArray(books)) {
+if (!Array.isArray(books) || books.includes(null)) {
   throw new Error("Upbit answered without a list of order books");
 }
 return books.map((book) => ({

@@ -35,7 +35,7 @@ if (resp.truncated) {
 }
 
 const tickers = resp.json();
-if (!Array.isArray(tickers)) {
+if (!Array.isArray(tickers) || tickers.includes(null)) {
   throw new Error("Upbit answered without a list of tickers");
 }
 return tickers.map((ticker) => ({

@@ -49,7 +49,7 @@ if (resp.truncated) {
 }
 
 const list = resp.json();
-if (!Array.isArray(list)) {
+if (!Array.isArray(list) || list.includes(null)) {
   throw new Error("GitHub answered without a list of issues");
 }
 return list

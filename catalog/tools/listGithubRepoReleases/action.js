@@ -39,7 +39,7 @@ if (resp.truncated) {
 }
 
 const list = resp.json();
-if (!Array.isArray(list)) {
+if (!Array.isArray(list) || list.includes(null)) {
   throw new Error("GitHub answered without a list of releases");
 }
 return list.map((entry) => ({

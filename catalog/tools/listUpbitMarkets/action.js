@@ -19,7 +19,7 @@ if (resp.truncated) {
 }
 
 const all = resp.json();
-if (!Array.isArray(all)) {
+if (!Array.isArray(all) || all.includes(null)) {
   throw new Error("Upbit answered without a list of markets");
 }
 const markets = all

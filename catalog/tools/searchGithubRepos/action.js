@@ -53,7 +53,7 @@ if (resp.truncated) {
 }
 
 const found = resp.json()?.items;
-if (!Array.isArray(found)) {
+if (!Array.isArray(found) || found.includes(null)) {
   throw new Error("GitHub answered without a list of repositories");
 }
 return found.map((entry) => ({

@@ -38,7 +38,7 @@ if (resp.truncated) {
 }
 
 const found = resp.json()?.hits;
-if (!Array.isArray(found)) {
+if (!Array.isArray(found) || found.includes(null)) {
   throw new Error("the Hacker News search answered without a list of hits");
 }
 return found.map((hit) => ({

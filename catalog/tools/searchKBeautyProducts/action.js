@@ -43,7 +43,7 @@ if (resp.truncated) {
 }
 
 const answer = resp.json();
-if (!Array.isArray(answer?.products)) {
+if (!Array.isArray(answer?.products) || answer?.products.includes(null)) {
   throw new Error("Open Beauty Facts answered without a list of products");
 }
 return {

@@ -58,7 +58,7 @@ if (resp.truncated) {
 }
 
 const answer = resp.json();
-if (!Array.isArray(answer?.documents)) {
+if (!Array.isArray(answer?.documents) || answer?.documents.includes(null)) {
   throw new Error("Kakao answered without a list of places");
 }
 return {

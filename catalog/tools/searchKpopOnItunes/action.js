@@ -43,7 +43,7 @@ if (resp.truncated) {
 }
 
 const found = resp.json()?.results;
-if (!Array.isArray(found)) {
+if (!Array.isArray(found) || found.includes(null)) {
   throw new Error("iTunes answered without a list of results");
 }
 return {

@@ -49,7 +49,7 @@ if (resp.truncated) {
 }
 
 const answer = resp.json();
-if (!Array.isArray(answer?.items)) {
+if (!Array.isArray(answer?.items) || answer?.items.includes(null)) {
   throw new Error("Naver answered without a list of results");
 }
 // Matches are marked with <b>, and signs are entities of HTML.

@@ -66,7 +66,9 @@ return children
     subreddit: post.subreddit,
     score: post.score,
     numComments: post.num_comments,
-    createdAt: new Date(post.created_utc * 1000).toISOString(),
+    createdAt: Number.isFinite(post.created_utc)
+      ? new Date(post.created_utc * 1000).toISOString()
+      : null,
     permalink: `https://www.reddit.com${post.permalink}`,
     url: plain(post.url),
     text: plain(post.selftext).slice(0, 500),

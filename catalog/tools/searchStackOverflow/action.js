@@ -47,7 +47,7 @@ if (resp.truncated) {
 }
 
 const found = resp.json()?.items;
-if (!Array.isArray(found)) {
+if (!Array.isArray(found) || found.includes(null)) {
   throw new Error("Stack Exchange answered without a list of questions");
 }
 return found.map((question) => ({
@@ -60,5 +60,7 @@ return found.map((question) => ({
   isAnswered: question.is_answered === true,
   viewCount: question.view_count,
   tags: question.tags ?? [],
-  createdAt: new Date(question.creation_date * 1000).toISOString(),
+  createdAt: Number.isFinite(question.creation_date)
+    ? new Date(question.creation_date * 1000).toISOString()
+    : null,
 }));
