@@ -19,6 +19,7 @@ import (
 
 const (
 	fixtureFile     = "fixtures.json"
+	workspaceDir    = "fixtures"
 	maxFixtureBytes = 8 << 20
 )
 
@@ -180,6 +181,23 @@ func Fixtures(t *Tool) (r Recording, ok bool, err error) {
 		return Recording{}, false, badFixtures(file, "not readable", err)
 	}
 	return parseFixtures(file, data)
+}
+
+// Workspace gives the files that a Local Pass of the tool begins with: the
+// folder fixtures/ beside its spec.json; nil when it has none.
+func Workspace(t *Tool) fs.FS {
+	seed := os.DirFS(filepath.Join(t.Path, workspaceDir))
+	if t.Source == SourceBuiltin && t.Path == "" {
+		sub, err := fs.Sub(bundledFiles, path.Join("tools", t.Spec.Name, workspaceDir))
+		if err != nil {
+			return nil
+		}
+		seed = sub
+	}
+	if st, err := fs.Stat(seed, "."); err != nil || !st.IsDir() {
+		return nil
+	}
+	return seed
 }
 
 func parseFixtures(file string, data []byte) (Recording, bool, error) {

@@ -37,10 +37,10 @@ type toolCase struct {
 	Args json.RawMessage `json:"args"` // absent = the testValues
 	// Files are in the workspace beside the tool's folder fixtures/.
 	Files map[string]string `json:"files"`
-	Want json.RawMessage `json:"want"` // the result
-	Like string          `json:"like"` // or a pattern of its JSON
-	Fail string          `json:"fail"` // or words of the error message
-	Code string          `json:"code"` // with Fail: the code, where it is not any
+	Want  json.RawMessage   `json:"want"` // the result
+	Like  string            `json:"like"` // or a pattern of its JSON
+	Fail  string            `json:"fail"` // or words of the error message
+	Code  string            `json:"code"` // with Fail: the code, where it is not any
 }
 
 func (tc toolCase) name() string {
@@ -164,11 +164,14 @@ func check(t *testing.T, tc toolCase, reply worker.Reply) {
 // workspace.
 func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, policy *resolver.Resolver, opts broker.Options) worker.Reply {
 	t.Helper()
-	return callWithin(t, rt, tool, tc, policy, opts, 0)
+	return callWithin(t, rt, tool, tc, policy, opts, 0, nil)
 }
 
 // callWithin is call with a time limit of its own; 0 is that of the policy.
-func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, policy *resolver.Resolver, opts broker.Options, limit time.Duration) worker.Reply {
+// The hosts staged are on this machine. No operator opens private addresses
+// to a tool that reaches any public host, so such a tool is given them as the
+// only ones.
+func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, policy *resolver.Resolver, opts broker.Options, limit time.Duration, staged []string) worker.Reply {
 	t.Helper()
 	s := tool.Spec
 	raw, ferr := s.TestArgs()
@@ -183,7 +186,10 @@ func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, p
 		params = append(params, p.Name)
 	}
 	p := decide(t, policy, tool).EffectivePolicy
-	p.FS.BasePath = workspace(t, s.Name, tc)
+	p.FS.BasePath = workspace(t, tool, tc)
+	if staged != nil && p.Network.Mode == "strict" {
+		p.Network.Mode, p.Network.Hosts, p.Network.PrivateHosts = "allowlist", staged, staged
+	}
 	statics := madeUp(t, tool, p.Env)
 	reply, err := rt.Run(context.Background(), worker.Call{
 		CallID:  "test",
@@ -310,12 +316,11 @@ func TestFolderHoldsOneToolOnly(t *testing.T) {
 // workspace is what a Local Pass of the tool starts with, its folder
 // fixtures/. Beside that are the files of the case and, for calls of file
 // tools with arguments of their own, what no file tool may trip over.
-func workspace(t *testing.T, tool string, tc toolCase) string {
+func workspace(t *testing.T, tool *catalog.Tool, tc toolCase) string {
 	t.Helper()
 	dir := t.TempDir()
-	seed := filepath.Join("tools", tool, "fixtures")
-	if _, err := os.Stat(seed); err == nil {
-		if err := os.CopyFS(dir, os.DirFS(seed)); err != nil {
+	if seed := catalog.Workspace(tool); seed != nil {
+		if err := os.CopyFS(dir, seed); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,6 +34,9 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	defer r.clock.track(&r.clock.execute)()
 
 	policy := r.decision.EffectivePolicy
+	if r.in.Workspace != "" && r.in.Unpublished != nil {
+		policy.FS.BasePath = r.in.Workspace
+	}
 	opts := e.Broker
 	if r.in.Fixtures != nil {
 		opts.Fetcher = r.in.Fixtures

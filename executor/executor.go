@@ -126,6 +126,9 @@ type Call struct {
 	// FixtureEnv, where it is not empty, has the values of placeholders in
 	// place of the secrets; for a Local Pass against Fixtures only.
 	FixtureEnv map[string]string
+	// Workspace, where it is not empty, is the folder that file tools see in
+	// place of the decided one; for a Local Pass only.
+	Workspace string
 }
 
 // Result is how a call ended, already masked: all of it may leave.

@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -42,7 +44,38 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 	if ok {
 		mode, call.Fixtures, call.FixtureEnv = ModeFixture, recorded{fixtures}, fixtures.Env
 	}
+	if usesFiles(t.Spec) {
+		dir, ferr := testWorkspace(t)
+		if ferr != nil {
+			return executor.Result{Outcome: fault.Failed, Err: ferr}, mode
+		}
+		defer os.RemoveAll(dir)
+		call.Workspace = dir
+	}
 	return s.Engine.Call(ctx, call), mode
+}
+
+func usesFiles(s *spec.Spec) bool {
+	is := func(p *bool) bool { return p != nil && *p }
+	return s.Overrides != nil && (is(s.Overrides.FileRead) || is(s.Overrides.FileWrite))
+}
+
+// testWorkspace makes a folder that holds what the tool's fixtures/ does. A
+// Local Pass begins there, so that it ends alike wherever it runs, and
+// neither sees nor changes the files of anybody.
+func testWorkspace(t *catalog.Tool) (string, *fault.Error) {
+	dir, err := os.MkdirTemp("", "toolwarrant-test-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir) // the gate takes real paths
+	}
+	if seed := catalog.Workspace(t); err == nil && seed != nil {
+		err = os.CopyFS(dir, seed)
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return "", fault.New(fault.Usage, "test-workspace", "the workspace of the test of %q cannot be made: %v", t.Spec.Name, err)
+	}
+	return dir, nil
 }
 
 // Publish earns a tool its Local Pass and, if it passes, makes exactly what

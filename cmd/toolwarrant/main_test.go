@@ -25,8 +25,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets the tests start this very binary as the command toolwarrant.
+// TestMain lets the tests start this very binary as the command toolwarrant,
+// with every bundled tool served where a test does not say which preset.
 func TestMain(m *testing.M) {
+	const preset = "TOOLWARRANT_CATALOG_PRESET"
+	if _, said := os.LookupEnv(preset); !said {
+		_ = os.Setenv(preset, "everything")
+	}
 	testscript.Main(m, map[string]func(){"toolwarrant": main})
 }
 

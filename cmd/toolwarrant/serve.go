@@ -27,7 +27,7 @@ var serveFlags = map[string]string{
 // catalogFlags adds the flags that choose tools.
 func catalogFlags(c *cobra.Command) {
 	c.Flags().StringSlice("catalog", nil, "folder of tools that you trust; may be repeated")
-	c.Flags().String("preset", "", `bundled tools to start from: "starter", "everything", ...`)
+	c.Flags().String("preset", "", `bundled tools to start from: "starter-5", "everything", ...`)
 	for _, rule := range []string{"include", "exclude"} {
 		for _, what := range []string{"names", "tags", "categories"} {
 			c.Flags().StringSlice(rule+"-"+what, nil, rule+" tools by "+what+", comma separated")

@@ -27,6 +27,8 @@ test_secrets[note] if {
 		"a placeholder is right": [fixture.documented(fixture.plain, {"staticVariables": [{"key": "apiKey", "value": "${WEATHER_KEY}"}]}), set()],
 		"one to be filled": [fixture.documented(fixture.plain, {"staticVariables": [{"key": "apiKey", "value": "<your key>"}]}), set()],
 		"too short to be one": [fixture.documented(fixture.plain, {"staticVariables": [{"key": "token", "value": "none"}]}), set()],
+		"a published example": [fixture.documented(fixture.plain, {"params": [{"name": "a", "type": "STRING", "description": "", "testValue": concat("", ["key=AKIA", "IOSFODNN7EXAMPLE and more"])}]}), set()],
+		"a published example beside another": [fixture.documented(fixture.plain, {"params": [{"name": "a", "type": "STRING", "description": "", "testValue": concat("", ["AKIA", "IOSFODNN7EXAMPLE AKIA", "ABCDEFGHIJKLMNOP"])}]}), {["secret-literal", "error", "/params/0/testValue"]}],
 		"in a test value": [fixture.documented(fixture.plain, {"params": [{"name": "a", "type": "STRING", "description": "", "testValue": concat("", ["AKIA", "ABCDEFGHIJKLMNOP"])}]}), {["secret-literal", "error", "/params/0/testValue"]}],
 		"an ordinary test value": [fixture.documented(fixture.plain, {"params": [{"name": "a", "type": "STRING", "description": "", "testValue": "Seoul"}]}), set()],
 		"in the description": [fixture.documented(fixture.plain, {"description": concat(" ", ["Returns a number.", "Log in as admin:hunter2@db.internal.example"])}), {["secret-in-text", "error", "/description"]}],

@@ -95,6 +95,10 @@ findings contains {
 
 # METADATA
 # title: Approval below the default of the level
+# description: |
+#   Where every signal is one of settledByAuthor, DISABLED that stands in the
+#   document is an answer: such a tool reads in its workspace or from fixed
+#   hosts. AUTO_APPROVE is none.
 # labels:
 #   id: hitl-below-default
 findings contains {
@@ -108,6 +112,17 @@ findings contains {
 	mode in {"DISABLED", "AUTO_APPROVE"}
 	risk.level >= data.toolwarrant.settings.hitl.defaultFrom
 	hitl.verdict.mode == "DISABLED"
+	not _settled(mode)
+}
+
+# METADATA
+# title: The author may say by himself that nobody is asked
+# labels:
+#   id: lint-settled
+_settled("DISABLED") if {
+	every signal in risk.signals {
+		signal.id in data.toolwarrant.settings.lint.settledByAuthor
+	}
 }
 
 # METADATA

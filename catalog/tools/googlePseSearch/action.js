@@ -1,0 +1,45 @@
+// Upstream: Custom Search JSON API, method cse.list
+// (https://developers.google.com/custom-search/v1/reference/rest/v1/cse/list).
+const size = resultNum ?? 5;
+const page = startPage ?? 1;
+if (!query.trim()) {
+  throw new Error("query must not be empty");
+}
+if (size < 1 || size > 10) {
+  throw new Error("resultNum must be from 1 to 10");
+}
+// The API counts results, from 1 on, and ends with the hundredth.
+const first = (page - 1) * size + 1;
+if (page < 1 || first + size - 1 > 100) {
+  throw new Error(
+    "startPage must be 1 or more, and its results among the first 100",
+  );
+}
+
+const parameters = new URLSearchParams({
+  key: googleApiKey,
+  cx: pseId,
+  q: query.trim(),
+  start: String(first),
+  num: String(size),
+});
+const resp = await fetch(
+  `https://www.googleapis.com/customsearch/v1?${parameters}`,
+  { headers: { Accept: "application/json" }, maxLength: 2_000_000 },
+);
+if (!resp.ok) {
+  let why = "";
+  try {
+    why = resp.json()?.error?.message ?? "";
+  } catch {
+    // The status alone has to do.
+  }
+  throw new Error(
+    `Google answered with HTTP status ${resp.status}${why ? `: ${why}` : ""}`,
+  );
+}
+const answer = resp.json();
+if (answer === null || typeof answer !== "object" || Array.isArray(answer)) {
+  throw new Error("Google answered with something that is no search result");
+}
+return answer;
