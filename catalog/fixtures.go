@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -62,7 +63,7 @@ type Fixture struct {
 // it does not state may be anything.
 type FixtureRequest struct {
 	Method  string            `json:"method"` // "" is GET
-	URL     string            `json:"url"`    // absolute, compared as it is written
+	URL     string            `json:"url"`    // absolute, compared as it is written; {time} is any time
 	Headers map[string]string `json:"headers,omitzero"`
 	// A JSON string is compared as text, any other value as the JSON that it
 	// is: the order of members and spaces do not matter.
@@ -79,7 +80,7 @@ type Sent struct {
 
 func (r FixtureRequest) matches(s Sent) bool {
 	get := func(method string) string { return cmp.Or(method, "GET") }
-	if r.URL != s.URL || !strings.EqualFold(get(r.Method), get(s.Method)) {
+	if !sameAddress(r.URL, s.URL) || !strings.EqualFold(get(r.Method), get(s.Method)) {
 		return false
 	}
 	for name, value := range r.Headers {
@@ -88,6 +89,32 @@ func (r FixtureRequest) matches(s Sent) bool {
 		}
 	}
 	return r.Body == nil || sameBody(r.Body, s.Body)
+}
+
+// timeMark stands in the address of a fixture for a date or a time of the
+// call, which is another one each time. A URL as it is sent has no braces.
+const timeMark = "{time}"
+
+var timeText = regexp.MustCompile(`^(?:[0-9TZ:.-]|%3A)+`)
+
+// sameAddress compares an address with the one that was sent: as it is
+// written, but for each timeMark, which stands for digits and what may be
+// between those of a date, percent-encoded or not.
+func sameAddress(want, sent string) bool {
+	for {
+		before, after, marked := strings.Cut(want, timeMark)
+		if !marked {
+			return want == sent
+		}
+		rest, ok := strings.CutPrefix(sent, before)
+		if !ok {
+			return false
+		}
+		if sent = timeText.ReplaceAllLiteralString(rest, ""); len(sent) == len(rest) {
+			return false
+		}
+		want = after
+	}
 }
 
 func sameBody(want jsontext.Value, sent []byte) bool {

@@ -78,6 +78,12 @@ func TestFixtureMatches(t *testing.T) {
 		sent          Sent
 		want          bool
 	}{
+		{"a time", `{"url":"https://a.test/?from={time}&n=1"}`, Sent{URL: "https://a.test/?from=2026-01-15T10%3A30%3A00.000Z&n=1"}, true},
+		{"two times", `{"url":"https://a.test/{time}/to/{time}"}`, Sent{URL: "https://a.test/20260115/to/2026-01-15T10:30Z"}, true},
+		{"no time", `{"url":"https://a.test/?from={time}&n=1"}`, Sent{URL: "https://a.test/?from=&n=1"}, false},
+		{"not a time", `{"url":"https://a.test/?from={time}&n=1"}`, Sent{URL: "https://a.test/?from=now&n=1"}, false},
+		{"more than a time", `{"url":"https://a.test/?from={time}&n=1"}`, Sent{URL: "https://a.test/?from=2026&m=1&n=1"}, false},
+		{"a time and another rest", `{"url":"https://a.test/?from={time}"}`, Sent{URL: "https://a.test/?from=2026&n=1"}, false},
 		{"another url", `{"url":"https://a.test/"}`, Sent{URL: "https://a.test"}, false},
 		{"no method is GET", `{"url":"https://a.test/"}`, Sent{Method: "get", URL: "https://a.test/"}, true},
 		{"what is not stated may be anything", `{"url":"https://a.test/"}`, Sent{URL: "https://a.test/", Header: header, Body: []byte("x")}, true},

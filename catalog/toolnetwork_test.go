@@ -189,6 +189,10 @@ var hostile = []struct {
 		}
 		_, _ = io.WriteString(w, "{}]")
 	}, ""},
+	{"a redirect to another host", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "https://elsewhere.test/")
+		w.WriteHeader(http.StatusFound)
+	}, "SECURITY"},
 	{"no answer in time", func(_ http.ResponseWriter, r *http.Request) {
 		// A server sees that the client left only once the body is read.
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -207,6 +211,14 @@ var onlyLive = map[string][]toolCase{
 		Args: json.RawMessage(`{"pageUrl": "https://old.example.com/"}`),
 		Want: json.RawMessage(`"{\"title\":\"Moved\",\"content\":\"Here now\",\"links\":[{\"text\":\"now\",\"url\":\"https://new.example.com/deep/sub\"}]}"`),
 	}},
+}
+
+// odd are answers that are well formed and not what was asked for. A tool may
+// take one for an empty result; what it may not do is stumble over it.
+var odd = []string{
+	`null`, `true`, `7`, `"text"`, `[]`, `{}`, `[null]`, `[[]]`, `[7]`, `{"data":null}`, `{"response":{"header":{"resultCode":"00"}}}`,
+	`{"items":[null]}`, `{"results":[{}]}`, `{"items":[{}]}`, `{"hits":[{}]}`, `[{}]`,
+	`<a/>`, `<feed><entry/></feed>`,
 }
 
 // TestNetworkTools runs the tools that use the network through the real gate,
@@ -257,6 +269,15 @@ func TestNetworkTools(t *testing.T) {
 					reply := callWithin(t, rt, tool, toolCase{}, opened, network, limit, stage.private)
 					if f := reply.Failure; f == nil || h.code != "" && f.Code != h.code {
 						t.Errorf("got %s, %+v", reply.Result, f)
+					}
+				})
+			}
+			for _, body := range odd {
+				t.Run(body, func(t *testing.T) {
+					stage.answer(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
+					reply := callWithin(t, rt, tool, toolCase{}, opened, network, 0, stage.private)
+					if f := reply.Failure; f != nil && slices.Contains([]string{"TypeError", "ReferenceError", "RangeError", "URIError"}, f.Reason) {
+						t.Errorf("got %s at line %d: %s", f.Reason, f.Line, f.Message)
 					}
 				})
 			}

@@ -1,0 +1,51 @@
+// GitHub REST API, "Get the latest release".
+if (!/^[\w-]{1,39}$/.test(owner)) {
+  throw new Error("owner must be the login of a GitHub user or organization");
+}
+if (!/^[\w.-]{1,100}$/.test(repo) || /^\.+$/.test(repo)) {
+  throw new Error("repo must be the name of a repository without its owner");
+}
+
+const resp = await fetch(
+  `https://api.github.com/repos/${owner}/${repo}/releases/latest`,
+  {
+    headers: {
+      Accept: "application/vnd.github+json",
+      "X-GitHub-Api-Version": "2022-11-28",
+      "User-Agent": "toolwarrant",
+    },
+    maxLength: 2_000_000,
+  },
+);
+if (resp.status === 404) {
+  return { found: false, owner, repo };
+}
+if (!resp.ok) {
+  const limited = resp.status === 403 || resp.status === 429;
+  throw new Error(
+    `GitHub answered with HTTP status ${resp.status}` +
+      (limited ? "; without a key it takes 60 requests an hour, so wait" : ""),
+  );
+}
+if (resp.truncated) {
+  throw new Error("the answer of GitHub is larger than 2 MB");
+}
+
+const data = resp.json();
+if (typeof data?.tag_name !== "string") {
+  throw new Error("GitHub answered without a release");
+}
+return {
+  tagName: data.tag_name,
+  name: data.name || null,
+  publishedAt: data.published_at ?? null,
+  author: data.author?.login ?? null,
+  notes: (data.body ?? "").slice(0, 10_000),
+  htmlUrl: data.html_url,
+  assets: (data.assets ?? []).map((asset) => ({
+    name: asset.name,
+    sizeBytes: asset.size,
+    downloads: asset.download_count,
+    downloadUrl: asset.browser_download_url,
+  })),
+};

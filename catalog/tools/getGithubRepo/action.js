@@ -1,0 +1,48 @@
+// GitHub REST API, "Get a repository".
+if (!/^[\w-]{1,39}$/.test(owner)) {
+  throw new Error("owner must be the login of a GitHub user or organization");
+}
+if (!/^[\w.-]{1,100}$/.test(repo) || /^\.+$/.test(repo)) {
+  throw new Error("repo must be the name of a repository without its owner");
+}
+
+const resp = await fetch(`https://api.github.com/repos/${owner}/${repo}`, {
+  headers: {
+    Accept: "application/vnd.github+json",
+    "X-GitHub-Api-Version": "2022-11-28",
+    "User-Agent": "toolwarrant",
+  },
+  maxLength: 1_000_000,
+});
+if (resp.status === 404) {
+  return { found: false, owner, repo };
+}
+if (!resp.ok) {
+  const limited = resp.status === 403 || resp.status === 429;
+  throw new Error(
+    `GitHub answered with HTTP status ${resp.status}` +
+      (limited ? "; without a key it takes 60 requests an hour, so wait" : ""),
+  );
+}
+if (resp.truncated) {
+  throw new Error("the answer of GitHub is larger than 1 MB");
+}
+
+const data = resp.json();
+if (typeof data?.full_name !== "string") {
+  throw new Error("GitHub answered without a repository");
+}
+return {
+  fullName: data.full_name,
+  description: data.description ?? null,
+  htmlUrl: data.html_url,
+  language: data.language ?? null,
+  license: data.license?.spdx_id ?? null,
+  stars: data.stargazers_count,
+  forks: data.forks_count,
+  openIssues: data.open_issues_count,
+  topics: data.topics ?? [],
+  defaultBranch: data.default_branch,
+  createdAt: data.created_at,
+  pushedAt: data.pushed_at,
+};

@@ -1,0 +1,96 @@
+// Ministry of the Interior and Safety on data.go.kr, "getDisasterMsg1List" of
+// DisasterMsg3. It has no filters: those of the tool keep entries of the page.
+const whole = (text, name, fallback, most) => {
+  const value = text ? Number(text) : fallback;
+  if (!Number.isInteger(value) || value < 1 || value > most) {
+    throw new Error(`${name} must be a whole number from 1 to ${most}`);
+  }
+  return value;
+};
+const rows = whole(numOfRows, "numOfRows", 10, 1000);
+const page = whole(pageNo, "pageNo", 1, 10_000);
+for (const [name, value] of Object.entries({ fromDate, toDate })) {
+  if (value && !/^\d{8}$/.test(value)) {
+    throw new Error(`${name} must be a day as YYYYMMDD`);
+  }
+}
+if (fromDate && toDate && fromDate > toDate) {
+  throw new Error("fromDate must not be after toDate");
+}
+// data.go.kr shows each key in two forms; the percent-encoded one is decoded.
+const key = dataGoKrDisasterKey.includes("%")
+  ? decodeURIComponent(dataGoKrDisasterKey)
+  : dataGoKrDisasterKey;
+
+const search = new URLSearchParams({
+  serviceKey: key,
+  type: "json",
+  numOfRows: String(rows),
+  pageNo: String(page),
+});
+const resp = await fetch(
+  `https://apis.data.go.kr/1741000/DisasterMsg3/getDisasterMsg1List?${search}`,
+  {
+    maxLength: 2_000_000,
+  },
+);
+if (!resp.ok) {
+  const refused = resp.status === 401 || resp.status === 403;
+  throw new Error(
+    `data.go.kr answered with HTTP status ${resp.status}` +
+      (refused
+        ? "; check DATA_GO_KR_DISASTER_KEY and that data.go.kr granted it for this service"
+        : ""),
+  );
+}
+if (resp.truncated) {
+  throw new Error(
+    "the answer of data.go.kr is larger than 2 MB; ask for fewer with numOfRows",
+  );
+}
+// What the gateway itself refuses is a 200 in XML, whatever form was asked for.
+const text = resp.text();
+if (text.trimStart().startsWith("<")) {
+  const refusal =
+    /<returnAuthMsg>([^<]*)</.exec(text) ?? /<errMsg>([^<]*)</.exec(text);
+  if (refusal) {
+    const keyed = /KEY|ACCESS/.test(refusal[1]);
+    throw new Error(
+      `data.go.kr refused the request: ${refusal[1]}` +
+        (keyed
+          ? "; check DATA_GO_KR_DISASTER_KEY and that data.go.kr granted it for this service"
+          : ""),
+    );
+  }
+}
+// A list of two: "head" with the counts and the result, "row" with the entries.
+const answer = resp.json();
+const list = answer?.DisasterMsg;
+const head = Object.assign({}, ...(list?.[0]?.head ?? []));
+const result = head.RESULT ?? answer?.RESULT;
+// INFO-3 is the word for "no data".
+if (result?.resultCode !== "INFO-0" && result?.resultCode !== "INFO-3") {
+  throw new Error(
+    `data.go.kr refused the request: ${result?.resultMsg ?? "no result code"}`,
+  );
+}
+const items = (list?.[1]?.row ?? []).filter((row) => {
+  const day = (row.create_date ?? "").slice(0, 10).replace(/\D/g, "");
+  return (
+    (!area || (row.location_name ?? "").includes(area.trim())) &&
+    (!fromDate || day >= fromDate) &&
+    (!toDate || day <= toDate)
+  );
+});
+return {
+  totalCount: head.totalCount ?? 0,
+  pageNo: page,
+  numOfRows: rows,
+  items: items.map((row) => ({
+    id: row.md101_sn,
+    sentAt: row.create_date ?? null,
+    area: row.location_name ?? null,
+    message: row.msg,
+    platform: row.send_platform ?? null,
+  })),
+};

@@ -1,0 +1,39 @@
+// Nager.Date API v3, PublicHolidays (date.nager.at/swagger).
+if (year < 1975 || year > 2100) {
+  throw new Error("year must be from 1975 to 2100");
+}
+const country = (countryCode || "KR").trim().toUpperCase();
+if (!/^[A-Z]{2}$/.test(country)) {
+  throw new Error('countryCode must have two letters, such as "KR"');
+}
+
+const resp = await fetch(
+  `https://date.nager.at/api/v3/PublicHolidays/${year}/${country}`,
+  {
+    headers: { Accept: "application/json" },
+    maxLength: 500_000,
+  },
+);
+// 204 is what it gives for a country of which it has no holidays.
+if (resp.status === 404 || resp.status === 204) {
+  return [];
+}
+if (!resp.ok) {
+  throw new Error(`date.nager.at answered with HTTP status ${resp.status}`);
+}
+if (resp.truncated) {
+  throw new Error("the answer of date.nager.at is larger than 500 kB");
+}
+
+const days = resp.json();
+if (!Array.isArray(days) || days.includes(null)) {
+  throw new Error("date.nager.at answered without a list of holidays");
+}
+return days.map((day) => ({
+  date: day.date,
+  localName: day.localName,
+  name: day.name,
+  countryCode: day.countryCode,
+  global: day.global === true,
+  types: day.types ?? [],
+}));

@@ -1,0 +1,88 @@
+// Sunrise-sunset.org API, with formatted=0: times in ISO 8601, in UTC.
+if (
+  !(latitude >= -90 && latitude <= 90) ||
+  !(longitude >= -180 && longitude <= 180)
+) {
+  throw new Error(
+    "latitude must be from -90 to 90 and longitude from -180 to 180",
+  );
+}
+if (
+  date &&
+  (!/^\d{4}-\d\d-\d\d$/.test(date) || Number.isNaN(Date.parse(date)))
+) {
+  throw new Error("date must be a day as YYYY-MM-DD");
+}
+const zone = timezone || "UTC";
+let format;
+try {
+  format = new Intl.DateTimeFormat("en-CA", {
+    timeZone: zone,
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+    timeZoneName: "longOffset",
+  });
+} catch {
+  throw new Error(
+    `unknown time zone "${zone}"; give an IANA name such as "Asia/Seoul"`,
+  );
+}
+
+const search = new URLSearchParams({
+  lat: String(latitude),
+  lng: String(longitude),
+});
+if (date) {
+  search.set("date", date);
+}
+search.set("formatted", "0");
+const resp = await fetch(`https://api.sunrise-sunset.org/json?${search}`, {
+  headers: { Accept: "application/json" },
+  maxLength: 100_000,
+});
+if (!resp.ok) {
+  throw new Error(
+    `sunrise-sunset.org answered with HTTP status ${resp.status}`,
+  );
+}
+if (resp.truncated) {
+  throw new Error("the answer of sunrise-sunset.org is larger than 100 kB");
+}
+
+const answer = resp.json();
+if (answer?.status !== "OK" || !answer.results) {
+  throw new Error(
+    `sunrise-sunset.org gave no times: ${answer?.status ?? "no status"}`,
+  );
+}
+const local = (text) => {
+  const time = new Date(text);
+  // What does not happen that day is given as a moment of 1970.
+  if (Number.isNaN(time.getTime()) || time.getTime() < 86_400_000) {
+    return null;
+  }
+  const part = {};
+  for (const { type, value } of format.formatToParts(time)) {
+    part[type] = value;
+  }
+  const offset = part.timeZoneName.replace("GMT", "") || "+00:00";
+  return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}:${part.second}${offset}`;
+};
+const length = answer.results.day_length;
+const two = (n) => String(Math.floor(n)).padStart(2, "0");
+return {
+  sunrise: local(answer.results.sunrise),
+  sunset: local(answer.results.sunset),
+  solarNoon: local(answer.results.solar_noon),
+  dayLength: Number.isFinite(length)
+    ? `${two(length / 3600)}:${two((length / 60) % 60)}:${two(length % 60)}`
+    : null,
+  civilTwilightBegin: local(answer.results.civil_twilight_begin),
+  civilTwilightEnd: local(answer.results.civil_twilight_end),
+  timezone: zone,
+};

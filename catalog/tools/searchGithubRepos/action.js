@@ -1,0 +1,67 @@
+// GitHub REST API, "Search repositories".
+if (query.trim() === "" || query.length > 256) {
+  throw new Error("query must have from 1 to 256 characters");
+}
+const order = sort || "stars";
+if (
+  !["stars", "forks", "help-wanted-issues", "updated", "best-match"].includes(
+    order,
+  )
+) {
+  throw new Error(
+    'sort must be "stars", "forks", "help-wanted-issues", "updated" or "best-match"',
+  );
+}
+
+const size = perPage ?? 5;
+if (size < 1 || size > 100) {
+  throw new Error("perPage must be from 1 to 100");
+}
+
+const search = new URLSearchParams({ q: query.trim(), per_page: String(size) });
+// The best match is what GitHub gives when no order is asked for.
+if (order !== "best-match") {
+  search.set("sort", order);
+  search.set("order", "desc");
+}
+
+const resp = await fetch(
+  `https://api.github.com/search/repositories?${search}`,
+  {
+    headers: {
+      Accept: "application/vnd.github+json",
+      "X-GitHub-Api-Version": "2022-11-28",
+      "User-Agent": "toolwarrant",
+    },
+    maxLength: 2_000_000,
+  },
+);
+if (resp.status === 422) {
+  throw new Error("GitHub does not understand the query; check its qualifiers");
+}
+if (!resp.ok) {
+  const limited = resp.status === 403 || resp.status === 429;
+  throw new Error(
+    `GitHub answered with HTTP status ${resp.status}` +
+      (limited ? "; without a key it takes 10 searches a minute, so wait" : ""),
+  );
+}
+if (resp.truncated) {
+  throw new Error(
+    "the answer of GitHub is larger than 2 MB; ask for fewer entries with perPage",
+  );
+}
+
+const found = resp.json()?.items;
+if (!Array.isArray(found) || found.includes(null)) {
+  throw new Error("GitHub answered without a list of repositories");
+}
+return found.map((entry) => ({
+  fullName: entry.full_name,
+  description: entry.description ?? null,
+  stars: entry.stargazers_count,
+  forks: entry.forks_count,
+  language: entry.language ?? null,
+  updatedAt: entry.updated_at,
+  htmlUrl: entry.html_url,
+}));

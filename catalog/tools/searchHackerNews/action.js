@@ -1,0 +1,53 @@
+// HN Search API of Algolia, "Full-text search" (hn.algolia.com/api).
+if (query.trim() === "") {
+  throw new Error("query must not be empty");
+}
+const count = hits ?? 5;
+if (count < 1 || count > 50) {
+  throw new Error("hits must be from 1 to 50");
+}
+const kind = tag || "story";
+if (
+  !["story", "comment", "poll", "ask_hn", "show_hn", "front_page"].includes(
+    kind,
+  )
+) {
+  throw new Error(
+    'tag must be "story", "comment", "poll", "ask_hn", "show_hn" or "front_page"',
+  );
+}
+
+const search = new URLSearchParams({
+  query: query.trim(),
+  hitsPerPage: String(count),
+  tags: kind,
+});
+const resp = await fetch(`https://hn.algolia.com/api/v1/search?${search}`, {
+  headers: { Accept: "application/json" },
+  maxLength: 2_000_000,
+});
+if (!resp.ok) {
+  throw new Error(
+    `the Hacker News search answered with HTTP status ${resp.status}`,
+  );
+}
+if (resp.truncated) {
+  throw new Error(
+    "the answer of the Hacker News search is larger than 2 MB; ask for fewer hits",
+  );
+}
+
+const found = resp.json()?.hits;
+if (!Array.isArray(found) || found.includes(null)) {
+  throw new Error("the Hacker News search answered without a list of hits");
+}
+return found.map((hit) => ({
+  id: hit.objectID,
+  title: hit.title ?? hit.story_title ?? null,
+  url: hit.url ?? hit.story_url ?? null,
+  author: hit.author,
+  points: hit.points ?? null,
+  numComments: hit.num_comments ?? null,
+  createdAt: hit.created_at,
+  hnUrl: `https://news.ycombinator.com/item?id=${hit.objectID}`,
+}));

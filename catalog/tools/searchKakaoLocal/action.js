@@ -1,0 +1,79 @@
+// Kakao Local API, search by keyword (developers.kakao.com/docs/latest/ko/local).
+const whole = (text, name, fallback, most) => {
+  const value = text ? Number(text) : fallback;
+  if (!Number.isInteger(value) || value < 1 || value > most) {
+    throw new Error(`${name} must be a whole number from 1 to ${most}`);
+  }
+  return value;
+};
+if (query.trim() === "") {
+  throw new Error("query must not be empty");
+}
+const search = new URLSearchParams({
+  query: query.trim(),
+  size: String(whole(size, "size", 5, 15)),
+  page: String(whole(page, "page", 1, 45)),
+});
+if (longitude || latitude) {
+  // An empty text is no number here, though Number("") is 0.
+  const x = longitude ? Number(longitude) : NaN;
+  const y = latitude ? Number(latitude) : NaN;
+  if (!(Math.abs(x) <= 180) || !(Math.abs(y) <= 90)) {
+    throw new Error(
+      "longitude and latitude must be given together, in decimal degrees",
+    );
+  }
+  search.set("x", String(x));
+  search.set("y", String(y));
+}
+if (radius) {
+  if (!search.has("x")) {
+    throw new Error("radius needs longitude and latitude");
+  }
+  search.set("radius", String(whole(radius, "radius", 1, 20_000)));
+}
+
+const resp = await fetch(
+  `https://dapi.kakao.com/v2/local/search/keyword.json?${search}`,
+  {
+    headers: { Authorization: `KakaoAK ${kakaoRestApiKey}` },
+    maxLength: 1_000_000,
+  },
+);
+if (resp.status === 401 || resp.status === 403) {
+  throw new Error(
+    `Kakao refused the key (HTTP status ${resp.status}): check KAKAO_REST_API_KEY and that Kakao Map is enabled for it`,
+  );
+}
+if (resp.status === 429) {
+  throw new Error("Kakao takes no more requests for now with this key");
+}
+if (!resp.ok) {
+  throw new Error(`Kakao answered with HTTP status ${resp.status}`);
+}
+if (resp.truncated) {
+  throw new Error(
+    "the answer of Kakao is larger than 1 MB; ask for a smaller size",
+  );
+}
+
+const answer = resp.json();
+if (!Array.isArray(answer?.documents) || answer?.documents.includes(null)) {
+  throw new Error("Kakao answered without a list of places");
+}
+return {
+  totalCount: answer.meta?.total_count ?? null,
+  pageableCount: answer.meta?.pageable_count ?? null,
+  isEnd: answer.meta?.is_end === true,
+  places: answer.documents.map((place) => ({
+    name: place.place_name,
+    category: place.category_name || null,
+    phone: place.phone || null,
+    address: place.address_name || null,
+    roadAddress: place.road_address_name || null,
+    longitude: Number(place.x),
+    latitude: Number(place.y),
+    distanceMeters: place.distance ? Number(place.distance) : null,
+    url: place.place_url || null,
+  })),
+};

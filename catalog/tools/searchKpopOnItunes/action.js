@@ -1,0 +1,67 @@
+// iTunes Search API (Apple, "iTunes Search API" archive).
+if (term.trim() === "") {
+  throw new Error("term must not be empty");
+}
+const kind = entity || "song";
+if (!["song", "album", "musicArtist", "musicVideo"].includes(kind)) {
+  throw new Error(
+    'entity must be "song", "album", "musicArtist" or "musicVideo"',
+  );
+}
+const store = (country || "kr").trim().toLowerCase();
+if (!/^[a-z]{2}$/.test(store)) {
+  throw new Error('country must be a code of two letters, such as "kr"');
+}
+const count = limit ? Number(limit) : 5;
+if (!Number.isInteger(count) || count < 1 || count > 50) {
+  throw new Error("limit must be a whole number from 1 to 50");
+}
+
+const search = new URLSearchParams({
+  term: term.trim(),
+  country: store,
+  media: "music",
+  entity: kind,
+  limit: String(count),
+});
+const resp = await fetch(`https://itunes.apple.com/search?${search}`, {
+  headers: { Accept: "application/json" },
+  maxLength: 1_000_000,
+});
+if (resp.status === 403 || resp.status === 429) {
+  throw new Error(
+    `Apple takes no more requests for now (HTTP status ${resp.status}); wait a minute`,
+  );
+}
+if (!resp.ok) {
+  throw new Error(`iTunes answered with HTTP status ${resp.status}`);
+}
+if (resp.truncated) {
+  throw new Error(
+    "the answer of iTunes is larger than 1 MB; ask for a smaller limit",
+  );
+}
+
+const found = resp.json()?.results;
+if (!Array.isArray(found) || found.includes(null)) {
+  throw new Error("iTunes answered without a list of results");
+}
+return {
+  country: store,
+  entity: kind,
+  resultCount: found.length,
+  results: found.map((entry) => ({
+    trackName: entry.trackName ?? null,
+    artistName: entry.artistName ?? null,
+    collectionName: entry.collectionName ?? null,
+    releaseDate: entry.releaseDate ?? null,
+    genre: entry.primaryGenreName ?? null,
+    previewUrl: entry.previewUrl ?? null,
+    viewUrl:
+      entry.trackViewUrl ??
+      entry.collectionViewUrl ??
+      entry.artistLinkUrl ??
+      null,
+    artworkUrl: entry.artworkUrl100 ?? null,
+  })),
+};

@@ -1,0 +1,81 @@
+// Seoul Open Data, "culturalEventInfo" (data.seoul.go.kr, OA-15486). The
+// service is at port 8088 and has no https; its key stands in the path.
+const whole = (text, name, fallback) => {
+  const value = text ? Number(text) : fallback;
+  if (!Number.isInteger(value) || value < 1) {
+    throw new Error(`${name} must be a whole number of 1 or more`);
+  }
+  return value;
+};
+const first = whole(startIndex, "startIndex", 1);
+const last = whole(endIndex, "endIndex", first + 9);
+if (last < first || last - first >= 1000) {
+  throw new Error(
+    "endIndex must not be before startIndex, and at most 999 after it",
+  );
+}
+if (eventDate && !/^\d{4}-\d\d-\d\d$/.test(eventDate)) {
+  throw new Error("eventDate must be a day as YYYY-MM-DD");
+}
+if ([codename, titleSearch].some((text) => /^\.+$/.test((text || "").trim()))) {
+  throw new Error("codename and titleSearch must be texts to look for");
+}
+
+// The filters are segments of the path; a blank stands for one that is not set.
+const filters = [codename, titleSearch, eventDate].map(
+  (text) => (text || "").trim() || " ",
+);
+while (filters.at(-1) === " ") {
+  filters.pop();
+}
+const path = [
+  seoulOpenApiKey,
+  "json",
+  "culturalEventInfo",
+  first,
+  last,
+  ...filters,
+]
+  .map(encodeURIComponent)
+  .join("/");
+const resp = await fetch(`http://openapi.seoul.go.kr:8088/${path}`, {
+  headers: { Accept: "application/json" },
+  maxLength: 5_000_000,
+});
+if (!resp.ok) {
+  throw new Error(`Seoul Open Data answered with HTTP status ${resp.status}`);
+}
+if (resp.truncated) {
+  throw new Error(
+    "the answer of Seoul Open Data is larger than 5 MB; ask for fewer entries",
+  );
+}
+
+// A refusal has RESULT at the top; INFO-200 is the word for "no data".
+const answer = resp.json();
+const list = answer?.culturalEventInfo;
+const result = list?.RESULT ?? answer?.RESULT;
+if (result?.CODE !== "INFO-000" && result?.CODE !== "INFO-200") {
+  throw new Error(
+    `Seoul Open Data refused the request (${result?.CODE ?? "no code"}): ${result?.MESSAGE ?? "no reason given"}; check SEOUL_OPEN_API_KEY`,
+  );
+}
+return {
+  totalCount: list?.list_total_count ?? 0,
+  events: (list?.row ?? []).map((row) => ({
+    title: row.TITLE,
+    kind: row.CODENAME || null,
+    district: row.GUNAME || null,
+    place: row.PLACE || null,
+    date: row.DATE || null,
+    organizer: row.ORG_NAME || null,
+    target: row.USE_TRGT || null,
+    fee: row.USE_FEE || null,
+    isFree: row.IS_FREE ? row.IS_FREE === "무료" : null,
+    // The service has the two the wrong way round in a part of its entries.
+    longitude: Math.max(Number(row.LOT), Number(row.LAT)) || null,
+    latitude: Math.min(Number(row.LOT), Number(row.LAT)) || null,
+    url: row.HMPG_ADDR || row.ORG_LINK || null,
+    imageUrl: row.MAIN_IMG || null,
+  })),
+};

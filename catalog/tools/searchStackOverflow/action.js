@@ -1,0 +1,66 @@
+// Stack Exchange API 2.3, /search/advanced.
+if (query.trim() === "") {
+  throw new Error("query must not be empty");
+}
+const size = pageSize ?? 5;
+if (size < 1 || size > 100) {
+  throw new Error("pageSize must be from 1 to 100");
+}
+const order = sort || "relevance";
+if (!["relevance", "votes", "activity", "creation"].includes(order)) {
+  throw new Error(
+    'sort must be "relevance", "votes", "activity" or "creation"',
+  );
+}
+
+const search = new URLSearchParams({
+  order: "desc",
+  sort: order,
+  q: query.trim(),
+  site: "stackoverflow",
+  pagesize: String(size),
+});
+if (tags) {
+  search.set("tagged", tags);
+}
+const resp = await fetch(
+  `https://api.stackexchange.com/2.3/search/advanced?${search}`,
+  {
+    headers: { Accept: "application/json" },
+    maxLength: 2_000_000,
+  },
+);
+// A request that it refuses is a 400 with the reason in JSON.
+if (resp.status === 400) {
+  const refusal = resp.json();
+  throw new Error(
+    `Stack Exchange refused the search: ${refusal?.error_message ?? "no reason given"}`,
+  );
+}
+if (!resp.ok) {
+  throw new Error(`Stack Exchange answered with HTTP status ${resp.status}`);
+}
+if (resp.truncated) {
+  throw new Error(
+    "the answer of Stack Exchange is larger than 2 MB; ask for a smaller pageSize",
+  );
+}
+
+const found = resp.json()?.items;
+if (!Array.isArray(found) || found.includes(null)) {
+  throw new Error("Stack Exchange answered without a list of questions");
+}
+return found.map((question) => ({
+  id: question.question_id,
+  // Titles come with the entities of HTML.
+  title: safety.parser.html(question.title ?? "").text(),
+  link: question.link,
+  score: question.score,
+  answerCount: question.answer_count,
+  isAnswered: question.is_answered === true,
+  viewCount: question.view_count,
+  tags: question.tags ?? [],
+  createdAt: Number.isFinite(question.creation_date)
+    ? new Date(question.creation_date * 1000).toISOString()
+    : null,
+}));
