@@ -72,7 +72,7 @@ func serveChild(kind string) error {
 
 // governed is toolwarrant with everything on.
 func governed(ctx context.Context, home string) (http.Handler, func(), error) {
-	cfg, err := config.Load("", nil, map[string]any{"log.level": "error"})
+	cfg, err := config.Load("", nil, map[string]any{"log.level": "error", "catalog.preset": "dev-essentials"})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -132,7 +132,7 @@ func (s *shelf) put(raw []byte, down bool) {
 
 func settings(t testing.TB, flags map[string]any) *config.Config {
 	t.Helper()
-	all := map[string]any{"runtime.isolation": "in-process"}
+	all := map[string]any{"runtime.isolation": "in-process", "catalog.preset": "everything"}
 	for k, v := range flags {
 		all[k] = v
 	}
