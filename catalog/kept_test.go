@@ -171,8 +171,8 @@ func TestAutoExpose(t *testing.T) {
 		t.Errorf("served: %s", got)
 	}
 	// A bundled tool is served by preset, whatever it passed.
-	setPass(t, c, lookup(t, c, "uuid"))
-	if ok, why := c.Exposed(lookup(t, c, "uuid")); !ok {
+	setPass(t, c, lookup(t, c, "evalExpression"))
+	if ok, why := c.Exposed(lookup(t, c, "evalExpression")); !ok {
 		t.Error(why)
 	}
 	choose(t, c, "t1", ExposureExposed)
@@ -218,7 +218,7 @@ func TestKeep(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || !changed || strings.Join(exposed(t, c), " ") != "base64 evalExpression hash jwtDecode" {
+	if err != nil || !changed || strings.Join(exposed(t, c), " ") != "base64 evalExpression getCurrentTime hash jwtDecode regexExtract" {
 		t.Errorf("changed %v, %v, exposed %v", changed, err, exposed(t, c))
 	}
 	reload(t, other)
@@ -313,7 +313,7 @@ func TestToolsSuggests(t *testing.T) {
 	}
 	_, err = c.Tools(t.Context(), []string{"uuid", "hahs"})
 	wantFault(t, err, fault.Usage, "unknown-tool", `did you mean "hash"?`)
-	wantFault(t, c.KnowsPreset("startr"), fault.Usage, "unknown-preset", `did you mean "starter"?`)
+	wantFault(t, c.KnowsPreset("startr-5"), fault.Usage, "unknown-preset", `did you mean "starter-5"?`)
 	if err := c.KnowsPreset("everything"); err != nil {
 		t.Error(err)
 	}

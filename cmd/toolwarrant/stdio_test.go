@@ -21,13 +21,13 @@ func TestServeStdio(t *testing.T) {
 					return &mcp.ElicitResult{Action: "accept"}, nil
 				},
 			})
-			server := exec.Command("toolwarrant", "serve", "--stdio", "--home", home)
+			server := exec.Command("toolwarrant", append([]string{"serve", "--stdio", "--home", home}, few...)...)
 			s, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: server}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 			if err != nil {
 				t.Fatal(err)
 			}
 			list, err := s.ListTools(t.Context(), nil)
-			if err != nil || len(list.Tools) != len(starter) {
+			if err != nil || len(list.Tools) != len(fewNames) {
 				t.Fatalf("%d tools, %v", len(list.Tools), err)
 			}
 			res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "base64", Arguments: map[string]any{"text": "hello world"}})
