@@ -37,6 +37,8 @@ func TestBuiltinsAsInNode(t *testing.T) {
 			`"TypeError"`},
 		{`return [structuredClone(undefined) === undefined, structuredClone(1, {}), structuredClone(1, null), structuredClone(1, { transfer: [] })]`,
 			`[true,1,1,1]`},
+		{`const r=[]; const o=()=>[{k:1,v:"a"},{k:1,v:"b"},{k:0,v:"c"}]; r.push(o().sort((x,y)=>-1*(x.k-y.k)).map(e=>e.v).join("")); r.push(o().toSorted((x,y)=>-1*(x.k-y.k)).map(e=>e.v).join("")); r.push(o().sort((x,y)=>-NaN).map(e=>e.v).join("")); r.push(o().sort((x,y)=>({valueOf(){return -0}})).map(e=>e.v).join("")); r.push(o().sort((x,y)=>"-0").map(e=>e.v).join("")); r.push([...new Uint8Array([12,11,1,2]).sort((a,b)=>-0*(a-b))].join()); r.push([...new Uint8Array([12,11,1,2]).toSorted((a,b)=>-(a>>3)+(b>>3))].join()); r.push([3,2].toSorted().join()); try { [2,1].toSorted(5) } catch(e) { r.push(e.name) }; r.push([2,1].sort((a,b)=>undefined).join()); try { [2,1].sort((a,b)=>1n) } catch(e) { r.push(e.name) }; return r`,
+			`["abc","abc","abc","abc","abc","12,11,1,2","12,11,1,2","2,3","TypeError","2,1","TypeError"]`},
 		{`const u = new Uint8Array([5, 1, 4, 2]); const r = u.sort((a, b) => { u[0] = 9; return a - b }); return [[...u], r === u, u.sort.name, u.sort.length]`,
 			`[[1,2,4,5],true,"sort",1]`},
 		{`const u = new Float64Array([NaN, 1, -0, 0, -1, Infinity]); return [[...u.sort()].map(String), [...u.sort((a, b) => b - a)].map(String)]`,

@@ -74,6 +74,14 @@ func (s *session) guards() {
 			if s.prog.needs.typed {
 				s.installTypedSort()
 			}
+		case "toSorted":
+			s.guard(array, name, func(call goja.FunctionCall) []goja.Value {
+				s.boundedLength(call.This, name)
+				return s.compared(call)
+			})
+			if s.prog.needs.typed {
+				s.guard(s.member(s.ctor("Uint8Array").Prototype(), "prototype"), name, s.compared)
+			}
 		case "flat":
 			s.guard(array, name, func(call goja.FunctionCall) []goja.Value {
 				s.boundedLength(call.This, name)

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/dop251/goja"
@@ -33,7 +34,7 @@ func (s *session) installSort(array *goja.Object) {
 			}
 		}
 		sorted := s.vm.NewArray(list...)
-		native(sorted, call.Argument(0))
+		native(sorted, s.comparator(call.Argument(0)))
 		for i := range n {
 			var err error
 			if i < int64(len(list)) {
@@ -70,7 +71,7 @@ func (s *session) installTypedSort() {
 		if !ok {
 			return native(call.This, call.Arguments...)
 		}
-		native(sorted, call.Argument(0))
+		native(sorted, s.comparator(call.Argument(0)))
 		for i := range min(n, lengthOf(obj)) { // the comparison may have detached it
 			if err := obj.Set(index(i), sorted.Get(index(i))); err != nil {
 				panic(err)
@@ -80,6 +81,37 @@ func (s *session) installTypedSort() {
 	})
 	_ = fn.DefineDataProperty("length", s.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = proto.DefineDataProperty("sort", fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// compared are the arguments of toSorted with its comparison.
+func (s *session) compared(call goja.FunctionCall) []goja.Value {
+	if _, compares := goja.AssertFunction(call.Argument(0)); !compares {
+		return call.Arguments
+	}
+	return []goja.Value{s.comparator(call.Argument(0))}
+}
+
+// comparator gives the engine a comparison whose answers are of three kinds,
+// as for the language: the engine takes -0 and NaNs with a sign for "less".
+func (s *session) comparator(v goja.Value) goja.Value {
+	compare, ok := s.callable(v)
+	if !ok {
+		return v
+	}
+	return s.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+		answer := compare(goja.Undefined(), call.Arguments...)
+		if plainNumber(answer) {
+			if f := answer.ToFloat(); f == 0 || math.IsNaN(f) {
+				return s.vm.ToValue(0)
+			}
+			return answer
+		}
+		f := s.vm.ToValue(answer.ToFloat()) // which calls its valueOf, once
+		if x := f.ToFloat(); x == 0 || math.IsNaN(x) {
+			return s.vm.ToValue(0)
+		}
+		return f
+	})
 }
 
 func index(i int64) string { return strconv.FormatInt(i, 10) }
