@@ -109,6 +109,7 @@ var waysOut = map[string]struct {
 	"executor run.decided .Msg":                         {1, masked},
 	"executor/broker Broker.Do .Msg":                    {1, fixed},
 	"server Server.closeSessions .Msg":                  {1, fixed},
+	"cmd/toolwarrant refusedAdmin .Msg":                 {1, ours},
 	"cmd/toolwarrant identity .Msg":                     {2, ours},
 	"server Server.authenticate .Write":                 {1, fixed},
 	"server Server.refused .Msg":                        {1, ours},
