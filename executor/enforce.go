@@ -34,10 +34,10 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	defer r.clock.track(&r.clock.execute)()
 
 	policy := r.decision.EffectivePolicy
-	if r.in.Workspace != "" && r.in.Unpublished != nil {
-		policy.FS.BasePath = r.in.Workspace
-	}
 	opts := e.Broker
+	if r.in.Workspace != "" && r.in.Unpublished != nil {
+		policy.FS.BasePath, opts.Roots = r.in.Workspace, []string{r.in.Workspace}
+	}
 	if r.in.Fixtures != nil {
 		opts.Fetcher = r.in.Fixtures
 	}

@@ -75,8 +75,9 @@ func exits(h *exitHome) []exit {
 		{name: "asked elsewhere", tool: "x_asks", args: `{"text":"out of band"}`, code: "APPROVAL_PENDING", reason: "pending", hitl: "PENDING"},
 		{name: "asked elsewhere, again", tool: "x_asks", args: `{"text":"out of band"}`, code: "APPROVAL_PENDING", reason: "pending", hitl: "PENDING"},
 		{name: "accepted elsewhere", tool: "x_asks", args: `{"text":"out of band"}`, hitl: "ACCEPTED", open: true, before: func() { h.settle("approve") }},
-		{name: "asked elsewhere once more", tool: "x_asks", args: `{"text":"out of band"}`, code: "APPROVAL_PENDING", hitl: "PENDING"},
-		{name: "declined elsewhere", tool: "x_asks", args: `{"text":"out of band"}`, code: "APPROVAL_DENIED", reason: "declined", hitl: "DECLINED", before: func() { h.settle("deny") }},
+		{name: "accepted elsewhere, and told again", tool: "x_asks", args: `{"text":"out of band"}`, hitl: "REPLAYED"},
+		{name: "asked elsewhere once more", tool: "x_asks", args: `{"text":"out of band once more"}`, code: "APPROVAL_PENDING", hitl: "PENDING"},
+		{name: "declined elsewhere", tool: "x_asks", args: `{"text":"out of band once more"}`, code: "APPROVAL_DENIED", reason: "declined", hitl: "DECLINED", before: func() { h.settle("deny") }},
 		{name: "too large for a human", tool: "x_asks", args: `{"text":"` + strings.Repeat("x", 300<<10) + `"}`, human: "accept", code: "APPROVAL_DENIED", reason: "too-large", hitl: "UNSUPPORTED", onlyMCP: true},
 
 		{name: "the tool reports a failure", tool: "x_iserror", code: "JS_ERROR", reason: "tool-is-error", open: true},

@@ -79,7 +79,7 @@ func TestServeAdmin(t *testing.T) {
 func TestAdminIsNotServed(t *testing.T) {
 	home := t.TempDir()
 	for addr, says := range map[string]string{
-		"0.0.0.0:8283": "loopback", ":8283": "loopback", "example.com:8283": "loopback", "192.0.2.1:8283": "loopback", "127.0.0.1:99999": "listen",
+		"0.0.0.0:8283": "authentication-required", ":8283": "authentication-required", "example.com:8283": "authentication-required", "192.0.2.1:8283": "authentication-required", "127.0.0.1:99999": "listen",
 	} {
 		_, errs, status := toolwarrant(t, home, "serve", "--addr", freeAddr(t), "--config", adminConfig(t, addr, "{}"))
 		if status != 2 || !strings.Contains(errs, says) || !strings.Contains(errs, "admin.addr") {

@@ -19,7 +19,7 @@ type checked struct {
 	Home   string         `json:"home"`
 	Policy checkedPolicy  `json:"policy"`
 	Shadow *checkedPolicy `json:"shadow"`
-	Tools  int            `json:"tools"` // that are active and exposed
+	Tools  int            `json:"tools"` // that are active and exposed, whether or not their secrets are there
 	Config map[string]any `json:"config"`
 }
 
@@ -54,7 +54,7 @@ func (a *app) checkConfig(ctx context.Context, home string, cfg *config.Config, 
 	if out.Shadow != nil {
 		a.printf("shadow   %s, %s\n", out.Shadow.Policy, out.Shadow.Revision)
 	}
-	a.printf("tools    %d are active and exposed\n\nwhat is not the default:\n", out.Tools)
+	a.printf("tools    %d are active and exposed, whether or not their secrets are there\n\nwhat is not the default:\n", out.Tools)
 	defaults, err := config.Load("", nil, nil)
 	if err != nil {
 		return err

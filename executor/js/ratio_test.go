@@ -166,7 +166,7 @@ func TestCatalogBare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := outcome(counted), outcome(bare); a != b && name != "uuid" {
+		if a, b := outcome(counted), outcome(bare); a != b && !slices.Contains([]string{"uuid", "secureRandom", "passwordGenerate", "getCurrentTime"}, name) {
 			t.Errorf("%s: counted %s, bare %s", name, a, b)
 		} else {
 			t.Log(name, a)

@@ -59,6 +59,8 @@ test_nothing_is_shared_by_settings_without_it if {
 		with data.toolwarrant.settings.limits as {"ratePerMinute": 3, "concurrency": 4}
 }
 
+_limits := data.toolwarrant.settings.limits
+
 _of_callers := {
 	"ratePerMinute": 60, "concurrency": 8,
 	"rates": [
@@ -79,7 +81,7 @@ test_shared_by_the_calls_of_a_caller[note] if {
 		tc[0],
 	)})
 	limits.principal == {"ratePerMinute": tc[1][0], "concurrency": tc[1][1]} with input as asked
-		with data.toolwarrant.settings.limits.principal as _of_callers
+		with data.toolwarrant.settings.limits as object.union(_limits, {"principal": _of_callers})
 }
 
 _of_tools := {
@@ -98,5 +100,5 @@ test_shared_by_the_callers_of_a_tool[note] if {
 		"no tool of note": [{"name": "other", "category": "TEXT"}, [600, 0]],
 	}
 	limits.tool == {"ratePerMinute": tc[1][0], "concurrency": tc[1][1]} with input as fixture.tool(tc[0])
-		with data.toolwarrant.settings.limits.tool as _of_tools
+		with data.toolwarrant.settings.limits as object.union(_limits, {"tool": _of_tools})
 }
