@@ -102,13 +102,13 @@ func TestOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFake()
-	s := New(Options{Caller: f, Auth: setup.Auth, Logger: zerolog.Nop(), DrainTimeout: time.Second})
+	s := New(Options{Caller: f, Auth: setup.Auth, TLS: setup.Config(), Logger: zerolog.Nop(), DrainTimeout: time.Second})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, setup.Listener(ln)) }()
+	go func() { served <- s.Serve(ctx, ln) }()
 	url := "https://" + ln.Addr().String() + "/mcp"
 
 	roots := x509.NewCertPool()

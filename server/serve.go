@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log"
 	"net"
@@ -34,6 +35,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	go s.follow(ctx)
 	ln = netutil.LimitListener(ln, s.opt.MaxConnections)
+	if s.opt.TLS != nil { // outermost: net/http looks for its connections
+		ln = tls.NewListener(ln, s.opt.TLS)
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(ln) }()
 	select {

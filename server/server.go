@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -35,6 +36,8 @@ type Options struct {
 	OpenMetrics bool
 	Name        string // of this server, as clients see it; "toolwarrant"
 	Version     string // "dev"
+	// TLS encrypts what Serve listens on; nil = it is not encrypted.
+	TLS *tls.Config
 	// AllowedHosts are names beyond loopback that a request may be for, such
 	// as "tools.example.com" or "tools.example.com:8443".
 	AllowedHosts []string

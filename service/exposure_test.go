@@ -89,7 +89,7 @@ func visibleNames(t *testing.T, s *Service) string {
 // Each choice takes effect at once, is on record, and changes the lists.
 func TestChoicesOfExposure(t *testing.T) {
 	ctx := t.Context()
-	s := opened(t, t.TempDir(), settings(t, nil))
+	s := opened(t, t.TempDir(), settings(t, map[string]any{"catalog.preset": "", "catalog.include.names": []string{}}))
 	revision := s.ListRevision()
 	step := func(err error, want string) {
 		t.Helper()
@@ -103,22 +103,22 @@ func TestChoicesOfExposure(t *testing.T) {
 			revision = now
 		}
 	}
-	step(s.KeepPreset(ctx, operator, "dev-essentials"), "base64 evalExpression hash jwtDecode uuid")
+	step(s.KeepPreset(ctx, operator, "dev-essentials"), "base64 evalExpression getCurrentTime hash jwtDecode regexExtract uuid")
 	_, err := s.Hide(ctx, operator, []string{"uuid", "hash"})
-	step(err, "base64 evalExpression jwtDecode")
+	step(err, "base64 evalExpression getCurrentTime jwtDecode regexExtract")
 	shown, err := s.Expose(ctx, operator, []string{"uuid", "getWeather", "uuid"})
-	step(err, "base64 evalExpression getWeather jwtDecode uuid")
+	step(err, "base64 evalExpression getCurrentTime getWeather jwtDecode regexExtract uuid")
 	if len(shown) != 2 || !shown[1].Exposed || shown[1].Name != "getWeather" || shown[1].Why == "" {
 		t.Errorf("exposed: %+v", shown)
 	}
-	step(s.KeepPreset(ctx, operator, ""), "base64 cronNext evalExpression getWeather hmac jwtDecode parseCsv readTextFile timezoneConvert uuid writeTextFile")
+	step(s.KeepPreset(ctx, operator, ""), "evalExpression extractPageContent getCurrentTime getWeather searchWikipedia uuid")
 
 	// What is so already is no event; one wrong name changes nothing.
 	check(t, s.KeepPreset(ctx, operator, ""))
 	check(t, s.AutoExpose(ctx, operator, true))
 	_, err = s.Hide(ctx, operator, []string{"base64", "hsah"})
 	wantReason(t, err, "unknown-tool", `did you mean "hash"?`)
-	wantReason(t, s.KeepPreset(ctx, operator, "startr"), "unknown-preset", `did you mean "starter"?`)
+	wantReason(t, s.KeepPreset(ctx, operator, "startr-5"), "unknown-preset", `did you mean "starter-5"?`)
 	check(t, s.AutoExpose(ctx, operator, false))
 	wantEvents(t, s, "exposure.", `exposure.preset old="" new="dev-essentials"`, "exposure.hide", "exposure.expose",
 		`exposure.preset old="dev-essentials" new=""`, "exposure.auto-expose old=true new=false")
@@ -149,7 +149,7 @@ func TestConfigurationGoesFirst(t *testing.T) {
 	if !hidden[0].Exposed || !strings.Contains(hidden[0].Why, "goes before the kept choice to hide it") {
 		t.Errorf("%+v", hidden)
 	}
-	if got := visibleNames(t, s); got != "base64 cronNext evalExpression jwtDecode uuid" {
+	if got := visibleNames(t, s); got != "base64 cronNext evalExpression getCurrentTime jwtDecode regexExtract uuid" {
 		t.Error(got)
 	}
 	if got := s.Exposure().Overridden; len(got) != 4 {

@@ -148,7 +148,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 	srv := server.New(server.Options{
 		Callback: callback,
 		Caller:   server.Governed(s), Name: cfg.Name, Version: version(),
-		Auth: who.Auth, OpenMetrics: cfg.Auth.OpenMetrics,
+		Auth: who.Auth, TLS: who.Config(), OpenMetrics: cfg.Auth.OpenMetrics,
 		AllowedHosts: auth.Hosts(cfg), AllowedOrigins: cfg.Server.AllowedOrigins, MaxBodyBytes: cfg.Server.MaxBodyBytes,
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
 		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second, DrainDelay: time.Duration(cfg.Server.DrainDelaySeconds) * time.Second,
@@ -187,7 +187,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 	if stdio {
 		return srv.ServeStdio(ctx, a.std.in, a.std.out)
 	}
-	return srv.Serve(ctx, who.Listener(listener))
+	return srv.Serve(ctx, listener)
 }
 
 // announce says what is served, where, and under what.

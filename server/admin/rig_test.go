@@ -67,7 +67,7 @@ var adminConfig = config.Roles{
 // installation opens a service in a new home.
 func installation(t testing.TB, change ...func(*config.Config)) *service.Service {
 	t.Helper()
-	cfg, err := config.Load("", nil, map[string]any{"runtime.isolation": "in-process", "audit.index": "false"})
+	cfg, err := config.Load("", nil, map[string]any{"runtime.isolation": "in-process", "audit.index": "false", "catalog.preset": "everything"})
 	if err != nil {
 		t.Fatal(err)
 	}

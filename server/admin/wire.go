@@ -40,7 +40,7 @@ var byReason = map[string]int{
 	"precondition-required": http.StatusPreconditionRequired, "precondition-failed": http.StatusPreconditionFailed,
 	"changed-on-disk": http.StatusPreconditionFailed, "body-too-large": http.StatusRequestEntityTooLarge,
 	"content-type": http.StatusUnsupportedMediaType, "no-record": http.StatusNotFound, "not-offered": http.StatusNotImplemented,
-	"not-settled": http.StatusConflict, "name-conflict": http.StatusConflict, "read-only": http.StatusConflict, "in-service": http.StatusConflict, "ended": http.StatusConflict,
+	"not-settled": http.StatusConflict, "answered": http.StatusConflict, "name-conflict": http.StatusConflict, "read-only": http.StatusConflict, "in-service": http.StatusConflict, "ended": http.StatusConflict,
 }
 
 func statusOf(f *fault.Error) int {

@@ -219,6 +219,10 @@ func TestApprovals(t *testing.T) {
 	if r := g.want(200, "ann", "POST", "/catalog/writeTextFile/run", run); r.str("outcome") != "OK" {
 		t.Errorf("ran %s", r.raw)
 	}
+	if r := g.want(200, "ann", "POST", "/catalog/writeTextFile/run", run); r.str("outcome") != "OK" {
+		t.Errorf("told again %s", r.raw)
+	}
+	run = `{"args": {"path": "b.txt", "content": "y"}}` // another call
 	id = ask()
 	g.want(200, "pia", "POST", "/approvals/"+id+"/deny", `{}`)
 	g.failed(g.want(403, "ann", "POST", "/catalog/writeTextFile/run", run), "APPROVAL_DENIED", "declined")

@@ -38,6 +38,14 @@ func (s Setup) Listener(ln net.Listener) net.Listener {
 	return tls.NewListener(ln, s.TLS.Config())
 }
 
+// Config is the TLS of the listener; nil = it has none.
+func (s Setup) Config() *tls.Config {
+	if s.TLS == nil {
+		return nil
+	}
+	return s.TLS.Config()
+}
+
 // Encrypted reports whether what callers send does not cross a network in the
 // clear.
 func (s Setup) Encrypted() bool { return s.TLS != nil || s.Upstream }
