@@ -44,7 +44,7 @@ type Config struct {
 	Telemetry Telemetry `json:"telemetry"`
 
 	Approvals Approvals `json:"approvals"`
-	Admin   Admin   `json:"admin"`
+	Admin     Admin     `json:"admin"`
 }
 
 // Catalog says which tools exist and which of them are served.

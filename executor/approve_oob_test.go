@@ -127,13 +127,13 @@ func TestReplayEnds(t *testing.T) {
 		}
 	})
 	t.Run("size", func(t *testing.T) {
-		g, call, id := asked(t)
+		g, call, _ := asked(t)
 		g.decide = func() (*decision.Decision, error) {
 			d := allowing("REQUIRED")
 			d.EffectivePolicy.MaxOutputBytes = 1 << 20
 			return d, nil
 		}
-		id = g.Call(t.Context(), call).Pending.ApprovalID // another decision
+		id := g.Call(t.Context(), call).Pending.ApprovalID // another decision
 		g.run = func(worker.Call, worker.Broker) (worker.Reply, error) {
 			return worker.Reply{Result: json.RawMessage(`"` + strings.Repeat("x", 300<<10) + `"`)}, nil
 		}
