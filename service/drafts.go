@@ -58,9 +58,13 @@ func (s *Service) CreateDraft(ctx context.Context, p decision.Principal, doc *sp
 }
 
 // ReplaceDraft puts another document in the place of t, which is a draft from
-// then on. The act is on record before it takes effect.
+// then on. One whose mode asks humans less is refused (USAGE,
+// confirmation-required). The act is on record before it takes effect.
 func (s *Service) ReplaceDraft(ctx context.Context, p decision.Principal, t *catalog.Tool, doc *spec.Spec) (*catalog.Tool, error) {
 	if err := s.MayTool(ctx, p, t, ActEdit, ""); err != nil {
+		return nil, err
+	}
+	if err := s.keepsOversight(ctx, p, t, doc); err != nil {
 		return nil, err
 	}
 	if err := s.draftEvent(ctx, "draft.replace", p, t.Spec.ToolID, doc); err != nil {

@@ -183,6 +183,31 @@ func oversight(mode string, unsaid *decision.Decision) int {
 	return 2
 }
 
+// keepsOversight refuses a document in the place of that of t that asks humans
+// less by its mode: SetApproval does that, with a reason. What follows from
+// another posture of the tool is for the policy.
+func (s *Service) keepsOversight(ctx context.Context, p decision.Principal, t *catalog.Tool, doc *spec.Spec) error {
+	before, after := documentMode(t.Spec), documentMode(doc)
+	if before == after {
+		return nil
+	}
+	absent, err := withMode(doc, "", false)
+	if err != nil {
+		return err
+	}
+	unsaid, err := s.verdict(ctx, p, t, absent, "")
+	if err != nil {
+		return err
+	}
+	if oversight(after, unsaid) < oversight(before, unsaid) {
+		f := fault.New(fault.Usage, "confirmation-required",
+			"the document asks humans less (%s instead of %s): choose the mode of approval of the tool by itself, which takes a reason", after, before)
+		f.Pointer = "/humanInTheLoop/mode"
+		return f
+	}
+	return nil
+}
+
 // documentMode is what a document says, or DEFAULT.
 func documentMode(s *spec.Spec) string {
 	if h := s.HumanInTheLoop; h != nil && h.Mode != nil && *h.Mode != "" {

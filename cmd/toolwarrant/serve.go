@@ -105,7 +105,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 	setLevel(cfg)
 	service.HeapFloor(cfg.Limits.HeapFloor, os.LookupEnv)
 	var who auth.Setup
-	if !stdio {
+	if !stdio || cfg.Admin.Enabled { // which listens beside stdio too
 		var err error
 		if who, err = identity(ctx, home, cfg, log); err != nil {
 			return err

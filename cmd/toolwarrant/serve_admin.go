@@ -21,14 +21,24 @@ func listenAdmin(cfg *config.Config, who auth.Setup) (net.Listener, error) {
 	if !cfg.Admin.Enabled {
 		return nil, nil
 	}
-	if err := server.CheckAddr(cfg.Admin.Addr, server.Protection{Authenticated: who.Auth != nil, Encrypted: who.Encrypted()}); err != nil {
-		return nil, fault.New(fault.Usage, fault.From(err).Reason, "admin.addr: %s", fault.From(err).Message)
+	if err := checkAdminAddr(cfg, who); err != nil {
+		return nil, err
 	}
 	l, err := net.Listen("tcp", cfg.Admin.Addr)
 	if err != nil {
 		return nil, fault.New(fault.Usage, "listen", "cannot listen on %s: %v; choose another with the config key admin.addr", cfg.Admin.Addr, err)
 	}
 	return who.Listener(l), nil
+}
+
+// checkAdminAddr refuses an address of the admin interface that others reach
+// without what it needs then.
+func checkAdminAddr(cfg *config.Config, who auth.Setup) error {
+	err := server.CheckAddr(cfg.Admin.Addr, server.Protection{Authenticated: who.Auth != nil, Encrypted: who.Encrypted()})
+	if !cfg.Admin.Enabled || err == nil {
+		return nil
+	}
+	return fault.New(fault.Usage, fault.From(err).Reason, "admin.addr: %s", fault.From(err).Message)
 }
 
 // serveAdmin serves the admin interface until stop is called, which waits for

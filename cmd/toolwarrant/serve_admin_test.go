@@ -5,9 +5,11 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // adminConfig writes a configuration with the admin interface at addr.
@@ -72,6 +74,63 @@ func TestServeAdmin(t *testing.T) {
 	}
 	p.stop()
 	verifyWhole(t, home)
+}
+
+// TestAdminNeedsCredentials: what authenticates agents authenticates here too,
+// beside stdio as well, and who is refused is on record.
+func TestAdminNeedsCredentials(t *testing.T) {
+	home, addr := t.TempDir(), freeAddr(t)
+	config := adminConfig(t, addr, "{author: {subjects: [local, ci]}}\nauth: {api-keys: true}")
+	made, errs, status := toolwarrant(t, home, "keys", "create", "ci", "--format", "json")
+	var key struct{ Token string }
+	if err := json.Unmarshal([]byte(made), &key); err != nil || status != 0 || key.Token == "" {
+		t.Fatalf("keys create: %d, %v, %s", status, err, errs)
+	}
+	server := exec.Command("toolwarrant", "serve", "--stdio", "--home", home, "--config", config)
+	in, err := server.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill() })
+	ask := func(token string) int {
+		req, err := http.NewRequest("GET", "http://"+addr+"/api/v1/me", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			if res, err := http.DefaultClient.Do(req); err == nil {
+				_ = res.Body.Close()
+				return res.StatusCode
+			} else if time.Now().After(end) {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := ask(""); got != 401 {
+		t.Errorf("without credentials: %d", got)
+	}
+	if got := ask(key.Token); got != 200 {
+		t.Errorf("with an API key: %d", got)
+	}
+	_ = in.Close()
+	if err := server.Wait(); err != nil {
+		t.Error(err)
+	}
+	refused := 0
+	for _, r := range records(t, home) {
+		if r.str("phase") == "close" && r.str("origin") == "admin" && r.str("error", "code") == "UNAUTHENTICATED" {
+			refused++
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%d refusals on record", refused)
+	}
 }
 
 // TestAdminIsNotServed: it is off by default, and what others could reach is

@@ -31,10 +31,14 @@ type checkedPolicy struct {
 // checkConfig looks at everything that a start would look at, without opening
 // the log, listening, or starting a worker.
 func (a *app) checkConfig(ctx context.Context, home string, cfg *config.Config, stdio bool) error {
-	if !stdio {
+	if !stdio || cfg.Admin.Enabled {
 		background, stop := context.WithCancel(ctx)
 		defer stop()
-		if _, err := identity(background, home, cfg, zerolog.Nop()); err != nil {
+		who, err := identity(background, home, cfg, zerolog.Nop())
+		if err != nil {
+			return err
+		}
+		if err := checkAdminAddr(cfg, who); err != nil {
 			return err
 		}
 	}

@@ -188,6 +188,29 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestDraftsAskNoLess: a document whose mode asks humans less is not a way
+// around the choice that needs a reason.
+func TestDraftsAskNoLess(t *testing.T) {
+	g := newRig(t)
+	with := func(mode string) string {
+		return strings.Replace(shout, `"name": "shout"`, `"name": "shout", "humanInTheLoop": {"mode": "`+mode+`"}`, 1)
+	}
+	made := g.want(201, "ann", "POST", "/drafts", with("REQUIRED"))
+	path, etag := "/drafts/"+made.str("toolId"), made.header.Get("ETag")
+	for name, body := range map[string]string{"no longer": with("DISABLED"), "by risk": with("AUTO_APPROVE"), "by default, at L0": shout} {
+		r := g.do("ann", "PUT", path, body, "If-Match", etag)
+		if r.status < 400 {
+			t.Errorf("%s: %d", name, r.status)
+		}
+		g.failed(r, "USAGE", "confirmation-required")
+	}
+	if now := g.want(200, "ann", "GET", path, nil); now.header.Get("ETag") != etag {
+		t.Error("a refused document is kept")
+	}
+	less := g.want(201, "ann", "POST", "/drafts", strings.Replace(with("DISABLED"), `"shout"`, `"other"`, 1))
+	g.want(200, "ann", "PUT", "/drafts/"+less.str("toolId"), strings.Replace(with("REQUIRED"), `"shout"`, `"other"`, 1), "If-Match", less.header.Get("ETag"))
+}
+
 // TestApprovals: what is shown as allowed is what is then done, by whoever may.
 func TestApprovals(t *testing.T) {
 	g := newRig(t)
