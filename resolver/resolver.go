@@ -74,10 +74,22 @@ type Options struct {
 	Fetch func(context.Context) ([]byte, error)
 	// Tested is told how the policy's own tests ended. nil = nobody.
 	Tested func(Tally)
+	// Proofs remembers which policies passed their own tests, so that a start
+	// does not run them again for the same content. nil = they are run.
+	Proofs Proofs
 	// Vet looks at a policy that compiled and passed its own tests before it
 	// comes into force; what it refuses does not. nil = nothing. The embedded
 	// policy is not asked about.
 	Vet func(context.Context, *Resolver) error
+}
+
+// Proofs is a memory of policies that passed their own tests. A policy that
+// failed is not kept: it may have failed for a reason that has gone. content
+// names the policy, its tests and what they may use. Both methods are safe for
+// concurrent use.
+type Proofs interface {
+	Passed(content string) (Tally, bool)
+	Keep(content string, t Tally)
 }
 
 // Tool is a spec as the policy sees it.
@@ -130,19 +142,40 @@ func (o Options) activate(ctx context.Context, s *source) (*engine, error) {
 	if err != nil || s.name == Builtin || o.Untested {
 		return e, err
 	}
-	report, err := runTests(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	if o.Tested != nil {
-		o.Tested(report.Tally)
-	}
-	if err := report.refuse(); err != nil || o.Vet == nil {
+	if err := o.prove(ctx, s); err != nil || o.Vet == nil {
 		return e, err
 	}
 	candidate := &Resolver{options: o}
 	candidate.active.Store(e)
 	return e, o.Vet(ctx, candidate)
+}
+
+// prove shows that a policy passes its own tests, by running them or from the
+// memory of having run them.
+func (o Options) prove(ctx context.Context, s *source) error {
+	content := s.revision() + " " + s.testDigest()
+	if o.Proofs != nil {
+		if t, ok := o.Proofs.Passed(content); ok {
+			if o.Tested != nil {
+				o.Tested(t)
+			}
+			return nil
+		}
+	}
+	report, err := runTests(ctx, s)
+	if err != nil {
+		return err
+	}
+	if o.Tested != nil {
+		o.Tested(report.Tally)
+	}
+	if err := report.refuse(); err != nil {
+		return err
+	}
+	if o.Proofs != nil {
+		o.Proofs.Keep(content, report.Tally)
+	}
+	return nil
 }
 
 // Reload reads the policy again and puts it into force when it compiles and

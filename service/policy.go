@@ -16,7 +16,7 @@ import (
 // PolicyOptions are what cfg says of the policy.
 func PolicyOptions(home string, cfg *config.Config) resolver.Options {
 	return resolver.Options{
-		Policy: cfg.Policy.Path, Operator: Operator(home, cfg),
+		Policy: cfg.Policy.Path, Operator: Operator(home, cfg), Proofs: newProofs(home),
 		Trust: resolver.Trust{KeyFiles: cfg.Policy.Keys, RequireSignature: cfg.Policy.RequireSignature, MinRevision: cfg.Policy.MinRevision},
 	}
 }
