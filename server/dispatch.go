@@ -39,27 +39,29 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	f, bad := parseFrame(body)
 	if bad != nil {
-		writeRPC(w, http.StatusBadRequest, bad.answer(f))
 		s.refusedCall(r, who, f, bad)
+		writeRPC(w, http.StatusBadRequest, bad.answer(f))
 		return
 	}
 	modern = modern || f.method == "server/discover" || f.meta.version >= modernVersion
 	if bad := badVersion(f, r.Header.Get(headerVersion)); bad != nil {
-		writeRPC(w, http.StatusBadRequest, bad.answer(f))
 		s.refusedCall(r, who, f, bad)
+		writeRPC(w, http.StatusBadRequest, bad.answer(f))
 		return
 	}
 	if !modern {
 		if bad := f.check(); bad != nil {
-			writeRPC(w, http.StatusOK, bad.answer(f))
 			s.refusedCall(r, who, f, bad)
+			writeRPC(w, http.StatusOK, bad.answer(f))
 			return
 		}
 	}
 	if f.isCall() && f.method != methodListen { // who listens has no answer to lose
 		if !s.inFlight.add(&s.draining) {
+			bad := &rpcError{code: codeInternal, message: "the server is stopping; try again"}
+			s.refusedCall(r, who, f, bad)
 			w.Header().Set("Retry-After", "1")
-			writeRPC(w, http.StatusServiceUnavailable, (&rpcError{code: codeInternal, message: "the server is stopping; try again"}).answer(f))
+			writeRPC(w, http.StatusServiceUnavailable, bad.answer(f))
 			return
 		}
 		defer s.inFlight.done()

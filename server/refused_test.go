@@ -20,7 +20,7 @@ const listenBody = `{"jsonrpc":"2.0","id":"l1","method":"subscriptions/listen","
 // A call that the protocol refuses never reaches a tool, and is on record.
 func TestRefusedCallsAreRecorded(t *testing.T) {
 	i := install(t, nil)
-	_, url := start(t, Governed(i.Service))
+	s, url := start(t, Governed(i.Service))
 	modern := func(more ...string) []string {
 		return append([]string{headerVersion, modernVersion, "Mcp-Method", methodCall, "Mcp-Name", "base64"}, more...)
 	}
@@ -77,13 +77,20 @@ func TestRefusedCallsAreRecorded(t *testing.T) {
 	if n := len(i.endings()); n != want {
 		t.Errorf("%d records, want %d", n, want)
 	}
+	s.draining.Store(true)
+	if status, _, text := (raw{t: t, url: url}).post(call(`{"name":"base64"}`)); status != http.StatusServiceUnavailable || len(i.endings()) != want+1 {
+		t.Errorf("while stopping: %d %s, %d records, want %d", status, text, len(i.endings()), want+1)
+	}
 }
 
 // So it is over stdio.
 func TestRefusedStdioCallsAreRecorded(t *testing.T) {
 	i := install(t, nil)
 	var out strings.Builder
-	in := strings.Join([]string{stdioInit,
+	in := strings.Join([]string{
+		`{"jsonrpc":"2.0","id":"early","method":"tools/call","params":{"name":"uuid"}}`, // before there is a session
+		stdioInit,
+		`{"jsonrpc":"2.0","id":"shape","method":"tools/call","params":{"name":"hash","_meta":7}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`,
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"base64","name":"x"}}`,
 		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"base64","_meta":{"` + metaProtocolVersion + `":"2099-01-01"}}}`,
@@ -101,7 +108,8 @@ func TestRefusedStdioCallsAreRecorded(t *testing.T) {
 		got = append(got, fmt.Sprint(e.Origin, " ", e.Tool.Name, " ", code))
 	}
 	slices.Sort(got)
-	if want := []string{"mcp-stdio  INVALID_ARGUMENTS/protocol", "mcp-stdio  INVALID_ARGUMENTS/protocol", "mcp-stdio base64 ", "mcp-stdio base64 INVALID_ARGUMENTS/protocol"}; !slices.Equal(got, want) {
+	if want := []string{"mcp-stdio  INVALID_ARGUMENTS/protocol", "mcp-stdio  INVALID_ARGUMENTS/protocol", "mcp-stdio base64 ", "mcp-stdio base64 INVALID_ARGUMENTS/protocol",
+		"mcp-stdio hash INVALID_ARGUMENTS/protocol", "mcp-stdio uuid INVALID_ARGUMENTS/protocol"}; !slices.Equal(got, want) {
 		t.Errorf("%q\n%s", got, out.String())
 	}
 }

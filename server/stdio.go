@@ -35,15 +35,17 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	lines.refused = func(f frame, bad *rpcError) {
 		refuse(ctx, s.opt.Caller, CallRequest{Principal: localPrincipal(nil), Origin: decision.OriginMCPStdio}, f, bad)
 	}
+	client := &watched{refused: lines.refused, Transport: &mcp.IOTransport{
+		Reader: pr, Writer: lines, MaxLineLength: -1, // feed has a limit
+	}}
+	d.begin = client.begin
 	d.expect = func(_ *mcp.RequestExtra, st stand) bool { return lines.expect(st) }
 	entrance := s.entrance(d)
 	defer s.entrances.Delete(entrance)
 	following, unfollow := context.WithCancel(ctx)
 	defer unfollow()
 	go s.follow(following)
-	session, err := entrance.Connect(ctx, &mcp.IOTransport{
-		Reader: pr, Writer: lines, MaxLineLength: -1, // feed has a limit
-	}, nil)
+	session, err := entrance.Connect(ctx, client, nil)
 	if err != nil {
 		return err
 	}
@@ -140,11 +142,11 @@ func (l *lineWriter) pass(line []byte, to io.Writer) error {
 		bad = &rpcError{code: codeInvalidRequest, message: "this id is in use, or the server is stopping"}
 	}
 	if bad != nil {
-		if !f.silent {
-			l.refuse(f, bad)
-		}
 		if f.method == methodCall && l.refused != nil {
 			l.refused(f, bad)
+		}
+		if !f.silent {
+			l.refuse(f, bad)
 		}
 		return nil
 	}
