@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A tool that writes runs only after a human accepted exactly that call, once: both eras, out of band, across a restart, a kill and two replicas.
 . .ci/lib.sh
+export TOOLWARRANT_CATALOG_PRESET=everything
 
 say 'the attack tables'
 go_test ./approval/... ./internal/standardhook

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # One governed call against a bare one, and the parts of it; figures are printed, none is asserted.
 . .ci/lib.sh
+export TOOLWARRANT_CATALOG_PRESET=everything
 
 go run ./bench -clients 64 -seconds 3 -rounds 3 2>&1 | tee "$SCRATCH/bench.txt"
 grep -q 'governed over echo' "$SCRATCH/bench.txt" || fail 'no ratio'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Clients of others: TypeScript of both eras, the Inspector of both eras, mcp-remote; list, call, accept, decline, cancel, progress.
 . .ci/lib.sh
+export TOOLWARRANT_CATALOG_PRESET=everything
 
 node_20 || skip 'no npm'
 cp -r internal/clients "$SCRATCH/tools"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # It builds, with its tests, for other systems; what runs here is run; Linux binaries are static.
 . .ci/lib.sh
+export TOOLWARRANT_CATALOG_PRESET=everything
 export CGO_ENABLED=0
 
 out=$SCRATCH/bin

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # An identity provider of others: 401 -> metadata -> token -> call; bad tokens are refused, recorded and cost no storm; API keys come and go while it serves.
 . .ci/lib.sh
+export TOOLWARRANT_CATALOG_PRESET=everything
 
 say 'Go: every kind of credentials'
 go_test ./server/auth/... ./keyring/...

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # 64 clients of both eras for a minute with approvals, while the policy is reloaded every second; a stop under load loses nothing; sessions leave no memory behind.
 . .ci/lib.sh
+export TOOLWARRANT_CATALOG_PRESET=everything
 
 seconds=${LOAD_SECONDS-60}
 go build -o "$SCRATCH/toolwarrant" ./cmd/toolwarrant

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # One command serves; clients of both eras list and call; each call is recorded once; any altered byte is found.
 . .ci/lib.sh
+export TOOLWARRANT_CATALOG_PRESET=everything
 
 # The fixed fields of a close record, in their order.
 fields='"time","schema","seq","prev","phase","writer","callId","relatedCallId","traceId","origin","principal","tool","policy","decision","toolSafety","effectivePolicy","riskLevel","riskSignals","reasons","humanInTheLoop","params","paramsDigest","outcome","error","durationMs","usage","result","isolation","shadow","sum"'
