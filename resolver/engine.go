@@ -2,11 +2,9 @@ package resolver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -17,9 +15,8 @@ import (
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
-// Bounds of one evaluation and of what is remembered.
+// Bounds of what is evaluated and of what is remembered.
 const (
-	deadline      = time.Second
 	maxInputBytes = 1 << 20
 	maxPlans      = 4096
 	maxChains     = 256
@@ -104,10 +101,9 @@ func (e *engine) eval(ctx context.Context, q rego.PreparedEvalQuery, input ast.V
 	var rs rego.ResultSet
 	late := false
 	waited := e.evaluators.do(ctx, func() {
-		limited, cancel := context.WithTimeout(ctx, deadline)
-		defer cancel()
-		rs, err = q.Eval(limited, append(more, rego.EvalParsedInput(input), rego.EvalGenerateJSON(asTerm))...)
-		late = errors.Is(limited.Err(), context.DeadlineExceeded)
+		late = timely(ctx, func(limited context.Context) {
+			rs, err = q.Eval(limited, append(more, rego.EvalParsedInput(input), rego.EvalGenerateJSON(asTerm))...)
+		})
 	})
 	if waited != nil {
 		err = waited
@@ -115,7 +111,7 @@ func (e *engine) eval(ctx context.Context, q rego.PreparedEvalQuery, input ast.V
 	switch {
 	case err == nil:
 	case ctx.Err() == nil && late:
-		return nil, unavailable("eval-timeout", "the policy did not decide within %s", deadline).Because(err)
+		return nil, unavailable("eval-timeout", "the policy did not decide within %s of computing, or %s in all", deadline, patience).Because(err)
 	case ctx.Err() != nil:
 		return nil, unavailable("canceled", "the caller went away before the policy had decided").Because(ctx.Err())
 	default:
