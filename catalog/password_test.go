@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
 	"github.com/toolwarrant/toolwarrant/executor/js"
@@ -23,7 +25,7 @@ func TestPasswords(t *testing.T) {
 	defer func() { _ = rt.Close() }()
 	seen := map[string]bool{}
 	for range 100 {
-		reply := call(t, rt, tools[i], toolCase{Args: json.RawMessage(`{"length":8}`)}, policy, broker.Options{})
+		reply := call(t, rt, tools[i], catalog.Case{Args: jsontext.Value(`{"length":8}`)}, policy, broker.Options{})
 		var password string
 		if err := json.Unmarshal(reply.Result, &password); err != nil {
 			t.Fatalf("%v, %+v", err, reply.Failure)

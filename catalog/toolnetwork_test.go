@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"io"
 	"math/big"
 	"net"
@@ -22,6 +21,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
@@ -205,11 +206,11 @@ var hostile = []struct {
 
 // onlyLive are cases that need the gate to follow a redirect, which fixtures
 // by themselves do not.
-var onlyLive = map[string][]toolCase{
+var onlyLive = map[string][]catalog.Case{
 	"extractPageContent": {{
 		Why:  "links are resolved against where the page came from in the end",
-		Args: json.RawMessage(`{"pageUrl": "https://old.example.com/"}`),
-		Want: json.RawMessage(`"{\"title\":\"Moved\",\"content\":\"Here now\",\"links\":[{\"text\":\"now\",\"url\":\"https://new.example.com/deep/sub\"}]}"`),
+		Args: jsontext.Value(`{"pageUrl": "https://old.example.com/"}`),
+		Want: jsontext.Value(`"{\"title\":\"Moved\",\"content\":\"Here now\",\"links\":[{\"text\":\"now\",\"url\":\"https://new.example.com/deep/sub\"}]}"`),
 	}},
 }
 
@@ -250,12 +251,12 @@ func TestNetworkTools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stage.answer(fromRecording(t, recordings[name]))
 			for _, tc := range casesOf(t, name) {
-				t.Run(tc.name(), func(t *testing.T) {
+				t.Run(tc.Name(), func(t *testing.T) {
 					check(t, tc, callWithin(t, rt, tool, tc, opened, network, 0, stage.private))
 				})
 			}
 			for _, tc := range onlyLive[name] {
-				t.Run(tc.name(), func(t *testing.T) {
+				t.Run(tc.Name(), func(t *testing.T) {
 					check(t, tc, callWithin(t, rt, tool, tc, opened, network, 0, stage.private))
 				})
 			}
@@ -266,7 +267,7 @@ func TestNetworkTools(t *testing.T) {
 					if h.code == "TIMEOUT" {
 						limit = 300 * time.Millisecond
 					}
-					reply := callWithin(t, rt, tool, toolCase{}, opened, network, limit, stage.private)
+					reply := callWithin(t, rt, tool, catalog.Case{}, opened, network, limit, stage.private)
 					if f := reply.Failure; f == nil || h.code != "" && f.Code != h.code {
 						t.Errorf("got %s, %+v", reply.Result, f)
 					}
@@ -275,7 +276,7 @@ func TestNetworkTools(t *testing.T) {
 			for _, body := range odd {
 				t.Run(body, func(t *testing.T) {
 					stage.answer(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
-					reply := callWithin(t, rt, tool, toolCase{}, opened, network, 0, stage.private)
+					reply := callWithin(t, rt, tool, catalog.Case{}, opened, network, 0, stage.private)
 					if f := reply.Failure; f != nil && slices.Contains([]string{"TypeError", "ReferenceError", "RangeError", "URIError"}, f.Reason) {
 						t.Errorf("got %s at line %d: %s", f.Reason, f.Line, f.Message)
 					}
@@ -283,7 +284,7 @@ func TestNetworkTools(t *testing.T) {
 			}
 			t.Run("a private address that nobody opened", func(t *testing.T) {
 				stage.answer(fromRecording(t, recordings[name]))
-				reply := call(t, rt, tool, toolCase{}, closed, network)
+				reply := call(t, rt, tool, catalog.Case{}, closed, network)
 				if f := reply.Failure; f == nil || f.Code != "SECURITY" || f.Reason != egress.ResolvedPrivateIP {
 					t.Errorf("got %+v", reply)
 				}

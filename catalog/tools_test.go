@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
@@ -29,58 +26,18 @@ import (
 // use a fifth of it.
 const budget = 500_000
 
-// toolCase is one call of a bundled tool: arguments in, result or error out.
-// A case states one of Want, Like and Fail. The cases of a tool stand beside
-// it, in cases.json.
-type toolCase struct {
-	Why  string          `json:"why"`  // what the case is about, where that is not plain
-	Args json.RawMessage `json:"args"` // absent = the testValues
-	// Files are in the workspace beside the tool's folder fixtures/.
-	Files map[string]string `json:"files"`
-	Want  json.RawMessage   `json:"want"` // the result
-	Like  string            `json:"like"` // or a pattern of its JSON
-	Fail  string            `json:"fail"` // or words of the error message
-	Code  string            `json:"code"` // with Fail: the code, where it is not any
-}
-
-func (tc toolCase) name() string {
-	if tc.Why != "" {
-		return tc.Why
-	}
-	if tc.Args == nil {
-		return "testValues"
-	}
-	return string(tc.Args)
-}
-
 // casesOf reads the cases of a tool.
-func casesOf(t *testing.T, tool string) []toolCase {
+func casesOf(t *testing.T, tool string) []catalog.Case {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("tools", tool, "cases.json"))
 	if err != nil {
 		t.Fatalf("%v: each tool has its cases beside it", err)
 	}
-	var doc struct {
-		Version int        `json:"version"`
-		Cases   []toolCase `json:"cases"`
+	cases, err := catalog.ParseCases(filepath.Join("tools", tool, "cases.json"), data)
+	if err != nil {
+		t.Fatal(err)
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&doc); err != nil || doc.Version != 1 {
-		t.Fatalf("tools/%s/cases.json: version %d, %v", tool, doc.Version, err)
-	}
-	for i, tc := range doc.Cases {
-		stated := 0
-		for _, is := range []bool{tc.Want != nil, tc.Like != "", tc.Fail != ""} {
-			if is {
-				stated++
-			}
-		}
-		if stated != 1 || tc.Code != "" && tc.Fail == "" {
-			t.Errorf("tools/%s/cases.json: case %d states %d outcomes", tool, i, stated)
-		}
-	}
-	return doc.Cases
+	return cases
 }
 
 // TestTools runs the cases of every tool, fetches answered from its fixtures.
@@ -97,7 +54,7 @@ func TestTools(t *testing.T) {
 				if tc.Args != nil {
 					further++
 				}
-				t.Run(tc.name(), func(t *testing.T) {
+				t.Run(tc.Name(), func(t *testing.T) {
 					reply := call(t, rt, tool, tc, policy, broker.Options{})
 					n := reply.Usage.Statements
 					if tc.Args == nil && (n == nil || *n > budget/5) {
@@ -130,39 +87,21 @@ func bundledTools(t *testing.T) []*catalog.Tool {
 	return tools
 }
 
-func check(t *testing.T, tc toolCase, reply worker.Reply) {
+func check(t *testing.T, tc catalog.Case, reply worker.Reply) {
 	t.Helper()
-	if f := reply.Failure; f != nil {
-		if tc.Fail == "" || !strings.Contains(f.Message, tc.Fail) || tc.Code != "" && tc.Code != f.Code {
-			t.Fatalf("failed with %s (%s): %s at line %d; want %s%s%s %s", f.Code, f.Reason, f.Message, f.Line, tc.Want, tc.Like, tc.Fail, tc.Code)
-		}
-		return
+	var f worker.Failure
+	if reply.Failure != nil {
+		f = *reply.Failure
 	}
-	if tc.Fail != "" {
-		t.Fatalf("got %s, want a failure that says %q", reply.Result, tc.Fail)
-	}
-	if tc.Like != "" {
-		if !regexp.MustCompile(tc.Like).Match(reply.Result) {
-			t.Errorf("got %s, want something like %s", reply.Result, tc.Like)
-		}
-		return
-	}
-	var got, want any
-	if err := json.Unmarshal(reply.Result, &got); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(tc.Want, &want); err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if wrong := tc.Mismatch(reply.Result, reply.Failure != nil, f.Code, f.Message); wrong != "" {
+		t.Errorf("%s (reason %q, line %d)", wrong, f.Reason, f.Line)
 	}
 }
 
 // call runs a tool as a served call does: arguments checked against its
 // parameters, code and effects under the decision of policy, files in a fresh
 // workspace.
-func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, policy *resolver.Resolver, opts broker.Options) worker.Reply {
+func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc catalog.Case, policy *resolver.Resolver, opts broker.Options) worker.Reply {
 	t.Helper()
 	return callWithin(t, rt, tool, tc, policy, opts, 0, nil)
 }
@@ -171,12 +110,12 @@ func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, policy 
 // The hosts staged are on this machine. No operator opens private addresses
 // to a tool that reaches any public host, so such a tool is given them as the
 // only ones.
-func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc toolCase, policy *resolver.Resolver, opts broker.Options, limit time.Duration, staged []string) worker.Reply {
+func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc catalog.Case, policy *resolver.Resolver, opts broker.Options, limit time.Duration, staged []string) worker.Reply {
 	t.Helper()
 	s := tool.Spec
 	raw, ferr := s.TestArgs()
 	if tc.Args != nil {
-		raw, ferr = s.Args(tc.Args)
+		raw, ferr = s.Args(json.RawMessage(tc.Args))
 	}
 	if ferr != nil {
 		return worker.Reply{Failure: &worker.Failure{Code: string(ferr.Code), Reason: ferr.Reason, Message: ferr.Message}}
@@ -316,7 +255,7 @@ func TestFolderHoldsOneToolOnly(t *testing.T) {
 // workspace is what a Local Pass of the tool starts with, its folder
 // fixtures/. Beside that are the files of the case and, for calls of file
 // tools with arguments of their own, what no file tool may trip over.
-func workspace(t *testing.T, tool *catalog.Tool, tc toolCase) string {
+func workspace(t *testing.T, tool *catalog.Tool, tc catalog.Case) string {
 	t.Helper()
 	dir := t.TempDir()
 	if seed := catalog.Workspace(tool); seed != nil {

@@ -1,8 +1,11 @@
 package service
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,36 +26,101 @@ const (
 	ModeFixture = "fixture" // fetches answered from the tool's fixtures.json
 )
 
+// TestOptions say how a Local Pass goes.
+type TestOptions struct {
+	// Live sends the fetches of a tool that has fixtures to the network all the
+	// same, with the secrets of this installation.
+	Live bool
+	// Repeat runs it twice, each time in a workspace of its own: what passes
+	// only once is no pass.
+	Repeat bool
+}
+
+// TestRun is how a Local Pass ended: as its first call did that did not end as
+// it had to, else as the call with the testValues.
+type TestRun struct {
+	executor.Result
+	Mode   string // where fetches went: ModeLive or ModeFixture
+	Cases  int    // of cases.json, that ended as they say
+	Varies bool   // with Repeat: the second result is another one
+}
+
+// Passed reports whether the tool passed.
+func (r TestRun) Passed() bool { return r.Outcome == fault.OK }
+
 // Test runs the Local Pass of a tool (Safe Tool Spec section 11.3): its code
-// with its testValues, in the sandbox and under the decision that it would be
-// served with. It changes nothing. The mode says where fetches went.
-func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Tool) (res executor.Result, mode string) {
-	mode = ModeLive
-	if wrong := t.Spec.CheckCode(); len(wrong) > 0 {
-		return executor.Result{Outcome: fault.Failed, Err: wrong[0]}, mode
+// with its testValues and then, where it is a folder that has them, the cases of
+// its author, in the sandbox and under the decision that it would be served
+// with. It changes nothing.
+func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Tool, o TestOptions) TestRun {
+	run := TestRun{Mode: ModeLive}
+	fail := func(f *fault.Error) TestRun {
+		run.Outcome, run.Err = fault.Failed, f
+		return run
 	}
-	call := executor.Call{Principal: p, Origin: decision.OriginCLITest, Name: t.Spec.Name, Unpublished: t}
+	if wrong := t.Spec.CheckCode(); len(wrong) > 0 {
+		return fail(wrong[0])
+	}
 	args, ferr := t.Spec.TestArgs()
 	if ferr != nil {
-		return executor.Result{Outcome: fault.Failed, Err: ferr}, mode
+		return fail(ferr)
 	}
-	call.Args = args
+	cases, err := catalog.Cases(t)
+	if err != nil {
+		return fail(fault.From(err))
+	}
 	fixtures, ok, err := catalog.Fixtures(t)
 	if err != nil {
-		return executor.Result{Outcome: fault.Failed, Err: fault.From(err)}, mode
+		return fail(fault.From(err))
 	}
-	if ok {
-		mode, call.Fixtures, call.FixtureEnv = ModeFixture, recorded{fixtures}, fixtures.Env
+	call := executor.Call{Principal: p, Origin: decision.OriginCLITest, Name: t.Spec.Name, Unpublished: t}
+	if ok && !o.Live {
+		run.Mode, call.Fixtures, call.FixtureEnv = ModeFixture, recorded{fixtures}, fixtures.Env
 	}
-	if usesFiles(t.Spec) {
-		dir, ferr := testWorkspace(t)
+	call.Args = args
+	if run.Result = s.testCall(ctx, call, nil); !run.Passed() {
+		return run
+	}
+	if o.Repeat {
+		again := s.testCall(ctx, call, nil)
+		if again.Outcome != fault.OK {
+			run.Result = again
+			return run
+		}
+		run.Varies = !bytes.Equal(again.Value, run.Value)
+	}
+	for i, c := range cases {
+		call.Args = args
+		if c.Args != nil {
+			call.Args = json.RawMessage(c.Args)
+		}
+		res := s.testCall(ctx, call, c.Files)
+		var code, message string
+		if res.Err != nil {
+			code, message = string(res.Err.Code), res.Err.Message
+		}
+		if wrong := c.Mismatch(res.Value, res.Outcome != fault.OK, code, message); wrong != "" {
+			run.Result = res
+			return fail(fault.New(fault.LocalPassFailed, "case", "case %d (%s): %s", i+1, c.Name(), wrong).
+				At(catalog.CasesFile(t), fmt.Sprintf("/cases/%d", i), 0, 0))
+		}
+		run.Cases++
+	}
+	return run
+}
+
+// testCall makes one call of a Local Pass. files are beside those of the tool's
+// folder fixtures/.
+func (s *Service) testCall(ctx context.Context, call executor.Call, files map[string]string) executor.Result {
+	if t := call.Unpublished; usesFiles(t.Spec) {
+		dir, ferr := testWorkspace(t, files)
 		if ferr != nil {
-			return executor.Result{Outcome: fault.Failed, Err: ferr}, mode
+			return executor.Result{Outcome: fault.Failed, Err: ferr}
 		}
 		defer os.RemoveAll(dir)
 		call.Workspace = dir
 	}
-	return s.Engine.Call(ctx, call), mode
+	return s.Engine.Call(ctx, call)
 }
 
 func usesFiles(s *spec.Spec) bool {
@@ -63,13 +131,22 @@ func usesFiles(s *spec.Spec) bool {
 // testWorkspace makes a folder that holds what the tool's fixtures/ does. A
 // Local Pass begins there, so that it ends alike wherever it runs, and
 // neither sees nor changes the files of anybody.
-func testWorkspace(t *catalog.Tool) (string, *fault.Error) {
+func testWorkspace(t *catalog.Tool, files map[string]string) (string, *fault.Error) {
 	dir, err := os.MkdirTemp("", "toolwarrant-test-")
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir) // the gate takes real paths
 	}
 	if seed := catalog.Workspace(t); err == nil && seed != nil {
 		err = os.CopyFS(dir, seed)
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
 	}
 	if err != nil {
 		_ = os.RemoveAll(dir)
@@ -84,47 +161,47 @@ func testWorkspace(t *catalog.Tool) (string, *fault.Error) {
 // as it is, and the error is LOCAL_PASS_FAILED with the cause in its message;
 // one that the policy does not let this caller publish with this justification
 // stays so too (POLICY_DENIED). The justification goes on record.
-func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.Tool, justification string) (res executor.Result, mode string, err error) {
+func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.Tool, justification string, o TestOptions) (run TestRun, err error) {
 	if len(justification) > maxJustification {
-		return res, mode, fault.New(fault.Usage, "justification-too-long", "the justification has %d bytes; at most %d go on record", len(justification), maxJustification)
+		return run, fault.New(fault.Usage, "justification-too-long", "the justification has %d bytes; at most %d go on record", len(justification), maxJustification)
 	}
 	rt := spec.ThisRuntime()
 	if lacking := t.Spec.CheckRuntime(rt); len(lacking) > 0 {
-		return res, mode, lacking[0]
+		return run, lacking[0]
 	}
-	res, mode = s.Test(ctx, p, t)
-	if res.Outcome != fault.OK {
-		cause := res.Err
+	run = s.Test(ctx, p, t, o)
+	if !run.Passed() {
+		cause := run.Err
 		if cause == nil {
 			cause = fault.New(fault.Internal, "unexpected", "the test ended without an outcome")
 		}
-		return res, mode, localPassFailed(t, cause)
+		return run, localPassFailed(t, cause)
 	}
 	if err := s.mayPublish(ctx, p, t, justification); err != nil {
-		return res, mode, err
+		return run, err
 	}
 	published := t.Spec
 	if t.Path != "" {
 		draft, now := false, time.Now().UnixMilli()
-		edited, ferr := t.Spec.Edit(spec.Patch{Draft: &draft, ToolSafety: &res.Decision.ToolSafety, UpdateTimestamp: &now})
+		edited, ferr := t.Spec.Edit(spec.Patch{Draft: &draft, ToolSafety: &run.Decision.ToolSafety, UpdateTimestamp: &now})
 		if ferr != nil {
-			return res, mode, ferr
+			return run, ferr
 		}
 		if edited.Digest() != t.Spec.Digest() {
-			return res, mode, fault.New(fault.Internal, "digest-moved", "publishing would change what was tested; nothing was written")
+			return run, fault.New(fault.Internal, "digest-moved", "publishing would change what was tested; nothing was written")
 		}
 		published = edited
 	}
 	// What is not on record is not put into service.
 	if err := s.event(ctx, "publish", p, map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "specDigest": published.Digest(),
-		"mode": mode, "riskLevel": res.Decision.RiskLevel, "justification": justification}); err != nil {
-		return res, mode, err
+		"mode": run.Mode, "riskLevel": run.Decision.RiskLevel, "justification": justification}); err != nil {
+		return run, err
 	}
-	if err := s.putIntoService(ctx, t, published, mode, rt.ID+"@"+rt.Version); err != nil {
+	if err := s.putIntoService(ctx, t, published, run.Mode, rt.ID+"@"+rt.Version); err != nil {
 		s.undone(ctx, "publish", p, err)
-		return res, mode, err
+		return run, err
 	}
-	return res, mode, nil
+	return run, nil
 }
 
 // putIntoService writes what passed: the document, and that it passed.

@@ -60,7 +60,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.New(fault.Usage, "flag", "%v; see: %s --help", err, c.CommandPath())
 	})
-	root.AddCommand(a.serveCmd(), a.lintCmd(), a.resolveCmd(), a.runCmd(), a.testCmd(), a.policyCmd(), a.auditCmd(),
+	root.AddCommand(a.serveCmd(), a.newCmd(), a.typesCmd(), a.lintCmd(), a.resolveCmd(), a.runCmd(), a.testCmd(), a.policyCmd(), a.auditCmd(),
 		a.approvalsCmd(), a.catalogCmd(), a.keysCmd(), a.versionCmd())
 	root.PersistentPreRunE = nothingEmpty
 	for _, c := range root.Commands() {

@@ -155,12 +155,12 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 			"  toolwarrant catalog publish cleanup --justification \"clears the cache every night\"",
 		Args: cobra.ExactArgs(1),
 		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
-			res, _, err := s.Publish(ctx, principal(), t, justification)
+			res, err := s.Publish(ctx, principal(), t, justification, service.TestOptions{})
 			if err != nil {
 				return err
 			}
 			if a.format == "json" {
-				a.json(view(res))
+				a.json(view(res.Result))
 				return nil
 			}
 			now, err := s.Catalog.Lookup(ctx, t.Spec.ToolID)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
@@ -8,6 +10,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/internal/junit"
+	"github.com/toolwarrant/toolwarrant/service"
 )
 
 // testView is the JSON shape of one Local Pass among several.
@@ -15,20 +18,28 @@ type testView struct {
 	Name   string `json:"name"`
 	Passed bool   `json:"passed"`
 	Mode   string `json:"mode"`
+	Cases  int    `json:"cases"`  // that ended as cases.json says
+	Varies bool   `json:"varies"` // with --repeat: the second result was another
 	callView
 }
 
 func (a *app) testCmd() *cobra.Command {
 	var all, write bool
+	var options service.TestOptions
 	justification := ""
 	c := &cobra.Command{
 		Use:   "test SPEC|NAME...",
 		Short: "Run the Local Pass of tools: their code with their testValues",
 		Long: `Run each tool with its testValues, in the sandbox and under the decision that
-it would be served with. With --write a tool that passes is published: its
-document gets draft false and its toolSafety; a bundled tool only its state.`,
+it would be served with, and then, where its folder has them, the calls of its
+cases.json. A tool with a fixtures.json is tested without the network, in mode
+fixture, unless --live is given. With --write a tool that passes is published:
+its document gets draft false and its toolSafety; a bundled tool only its state.
+
+Exit status: 0 all passed, 1 one did not, 2 wrong usage, 3 the system failed.`,
 		Example: `  toolwarrant test --all
   toolwarrant test ./mytool --write
+  toolwarrant test ./mytool --live --repeat
   toolwarrant test --all --format junit > report.xml`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, names []string) error {
@@ -56,19 +67,21 @@ document gets draft false and its toolSafety; a bundled tool only its state.`,
 			}
 			views := make([]testView, 0, len(tools))
 			for _, t := range tools {
-				var res executor.Result
-				var mode string
+				a.progress(len(views), len(tools), t.Spec.Name)
+				var run service.TestRun
 				if write {
-					res, mode, err = s.Publish(ctx, principal(), t, justification)
-					if err != nil && res.Outcome == fault.OK || err != nil && res.CallID == "" {
+					run, err = s.Publish(ctx, principal(), t, justification, options)
+					if err != nil && (run.Passed() || run.CallID == "") {
+						a.progress(0, 0, "")
 						return err
 					}
 				} else {
-					res, mode = s.Test(ctx, principal(), t)
+					run = s.Test(ctx, principal(), t, options)
 				}
-				views = append(views, testView{Name: t.Spec.Name, Passed: res.Outcome == fault.OK, Mode: mode, callView: view(res)})
+				a.progress(0, 0, "")
+				views = append(views, testView{t.Spec.Name, run.Passed(), run.Mode, run.Cases, run.Varies, view(run.Result)})
 				if a.format == "text" {
-					a.printTest(views[len(views)-1], res)
+					a.printTest(views[len(views)-1], run.Result)
 				}
 			}
 			return a.tested(views, all || len(names) > 1)
@@ -76,6 +89,8 @@ document gets draft false and its toolSafety; a bundled tool only its state.`,
 	}
 	c.Flags().BoolVar(&all, "all", false, "test every tool of the catalog")
 	c.Flags().BoolVar(&write, "write", false, "publish what passes")
+	c.Flags().BoolVar(&options.Live, "live", false, "let tools that have fixtures reach the network, with your secrets")
+	c.Flags().BoolVar(&options.Repeat, "repeat", false, "run each twice, and say whether the second result is another")
 	a.justificationFlag(c, &justification)
 	a.formats(c, "text", "json", "junit")
 	a.policyFlag(c)
@@ -84,10 +99,30 @@ document gets draft false and its toolSafety; a bundled tool only its state.`,
 
 func (a *app) printTest(v testView, res executor.Result) {
 	if v.Passed {
-		a.printf("PASS  %-20s %-7s %s  %s\n", v.Name, v.Mode, res.Decision.RiskLevel, short(text(res.Value)))
+		more := ""
+		if v.Cases > 0 {
+			more = fmt.Sprintf("  (and %d cases)", v.Cases)
+		}
+		if v.Varies {
+			more += "  (the second result is another)"
+		}
+		a.printf("PASS  %-20s %-7s %s  %s%s\n", v.Name, v.Mode, res.Decision.RiskLevel, short(text(res.Value)), more)
 		return
 	}
 	a.printf("FAIL  %-20s %-7s %s\n", v.Name, v.Mode, mask.Visible(v.Error.Error()))
+}
+
+// progress shows, on a terminal alone, which of several tools is tested; of 0
+// it clears that again.
+func (a *app) progress(i, of int, name string) {
+	if of == 1 || a.format != "text" || !isTerminal(a.std.err) {
+		return
+	}
+	if of == 0 {
+		fmt.Fprint(a.std.err, "\r\x1b[K")
+		return
+	}
+	fmt.Fprintf(a.std.err, "\r\x1b[K%d of %d: %s", i+1, of, mask.Visible(name))
 }
 
 // short cuts a result to one line for a person.

@@ -23,7 +23,7 @@ var level = map[string]int{
 	"fault": 0, "digest": 0, "internal/atomicfile": 0, "internal/suggest": 0, "internal/junit": 0, "cue": 0, "docs": 0, "rego": 0, "policy_test": 0, "schemas": 0,
 	"keyring": 1, "spec/script": 1, "executor/worker": 1, "executor/confine": 2, "executor/mask": 1, "config": 1,
 	"spec": 2, "internal/standardhook": 2,
-	"decision": 3, "lint": 3,
+	"decision": 3, "lint": 3, "authoring": 3,
 	"resolver": 4, "approval": 4, "audit": 4, "catalog": 4,
 	"executor/class": 4, "executor/egress": 4, "executor/filesystem": 4, "executor/parser": 4, "executor/secret": 4, "executor/js": 4,
 	"executor/broker": 5, "executor/process": 5, "impact": 5, "lint/regolint": 5,

@@ -205,11 +205,11 @@ func publishTool(c *call) (act, error) {
 	return act{detail: detail, do: func(context.Context) (answer, error) {
 		return c.job("publish", 1, func(ctx context.Context, progress service.Progress) (any, error) {
 			progress(0, t.Spec.Name)
-			r, mode, err := s.Publish(ctx, c.who, t, in.Justification)
+			r, err := s.Publish(ctx, c.who, t, in.Justification, service.TestOptions{})
 			if err != nil {
 				return nil, err
 			}
-			return testView{Name: t.Spec.Name, Passed: r.Outcome == fault.OK, Mode: mode, callView: viewCall(r)}, nil
+			return testView{Name: t.Spec.Name, Passed: r.Passed(), Mode: r.Mode, callView: viewCall(r.Result)}, nil
 		})
 	}}, nil
 }

@@ -154,8 +154,8 @@ func testTools(c *call) (act, error) {
 					return nil, errors.New("cancelled")
 				}
 				progress(i, t.Spec.Name)
-				r, mode := s.Test(ctx, c.who, t)
-				v := testView{Name: t.Spec.Name, Passed: r.Outcome == fault.OK, Mode: mode, callView: viewCall(r)}
+				r := s.Test(ctx, c.who, t, service.TestOptions{})
+				v := testView{Name: t.Spec.Name, Passed: r.Passed(), Mode: r.Mode, callView: viewCall(r.Result)}
 				if !v.Passed {
 					failed++
 				}

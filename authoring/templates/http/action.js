@@ -1,0 +1,31 @@
+// GitHub REST API, "Get the latest release". fetch reaches the hosts that
+// spec.json lists, and no other; in a test, fixtures.json answers it.
+if (!/^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(repository)) {
+  throw new Error('repository must be OWNER/NAME, such as "golang/go"');
+}
+
+const answer = await fetch(
+  `https://api.github.com/repos/${repository}/releases/latest`,
+  {
+    headers: {
+      Accept: "application/vnd.github+json",
+      "User-Agent": "toolwarrant",
+    },
+  },
+);
+if (answer.status === 404) {
+  return { found: false, repository };
+}
+if (!answer.ok) {
+  throw new Error(`GitHub answered with HTTP status ${answer.status}`);
+}
+
+const release = answer.json();
+return {
+  found: true,
+  repository,
+  tag: release.tag_name,
+  title: release.name || release.tag_name,
+  publishedAt: release.published_at,
+  url: release.html_url,
+};
