@@ -83,6 +83,23 @@ func readBundle(fsys fs.FS) (*bundle, error) {
 	return b, nil
 }
 
+// Shipped reports whether s is a bundled tool word for word, wherever it was
+// read from, and which placeholder names the manifest grants it. It is safe for
+// concurrent use.
+func Shipped(s *spec.Spec) (env []string, ok bool) {
+	b, err := builtins()
+	if err != nil {
+		return nil, false // the catalog itself says so when it is opened
+	}
+	digest := s.Digest()
+	for _, d := range b.docs {
+		if d.tampered == "" && d.spec.ToolID == s.ToolID && d.spec.Digest() == digest {
+			return slices.Clone(d.env), true
+		}
+	}
+	return nil, false
+}
+
 // readFolder reads spec.json and action.js of one folder of fsys as the
 // document that the pair stands for.
 func readFolder(fsys fs.FS, dir string) (*spec.Spec, []*fault.Error) {

@@ -112,13 +112,27 @@ func call(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc catalog.Case, pol
 // only ones.
 func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc catalog.Case, policy *resolver.Resolver, opts broker.Options, limit time.Duration, staged []string) worker.Reply {
 	t.Helper()
+	c, b, failure := prepared(t, tool, tc, policy, opts, limit, staged)
+	if failure != nil {
+		return worker.Reply{Failure: failure}
+	}
+	reply, err := rt.Run(context.Background(), c, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+// prepared is what callWithin runs, and serves its effects with.
+func prepared(t *testing.T, tool *catalog.Tool, tc toolCase, policy *resolver.Resolver, opts broker.Options, limit time.Duration, staged []string) (worker.Call, worker.Broker, *worker.Failure) {
+	t.Helper()
 	s := tool.Spec
 	raw, ferr := s.TestArgs()
 	if tc.Args != nil {
 		raw, ferr = s.Args(json.RawMessage(tc.Args))
 	}
 	if ferr != nil {
-		return worker.Reply{Failure: &worker.Failure{Code: string(ferr.Code), Reason: ferr.Reason, Message: ferr.Message}}
+		return worker.Call{}, nil, &worker.Failure{Code: string(ferr.Code), Reason: ferr.Reason, Message: ferr.Message}
 	}
 	var params []string
 	for _, p := range s.Params {
@@ -130,7 +144,7 @@ func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc catalog.Cas
 		p.Network.Mode, p.Network.Hosts, p.Network.PrivateHosts = "allowlist", staged, staged
 	}
 	statics := madeUp(t, tool, p.Env)
-	reply, err := rt.Run(context.Background(), worker.Call{
+	return worker.Call{
 		CallID:  "test",
 		Program: worker.Program{ID: s.Digest(), Name: s.Name + ".js", Source: s.Code, Params: params},
 		Args:    raw,
@@ -140,11 +154,7 @@ func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc catalog.Cas
 			MaxStatements: p.MaxStatements, TimeoutMillis: cmp.Or(limit.Milliseconds(), p.TimeoutSeconds*1000),
 			MaxOutputBytes: p.MaxOutputBytes, MaxLogLines: p.MaxLogLines, MaxLogBytes: 8 << 10,
 		},
-	}, newBroker(t, tool, p, opts))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reply
+	}, newBroker(t, tool, p, opts), nil
 }
 
 // madeUp resolves the static variables of a tool with the values of its

@@ -39,7 +39,7 @@ func (s *Service) Lint(ctx context.Context, who decision.Principal, document []b
 // lintDerive asks the policy for the posture of a document.
 func lintDerive(policy *resolver.Resolver, who decision.Principal) lint.Derive {
 	return func(ctx context.Context, s *spec.Spec) (*spec.ToolSafety, error) {
-		posture, err := policy.Safety(ctx, userTool(s), who)
+		posture, err := policy.Safety(ctx, linted(s), who)
 		var rejected *resolver.Rejection
 		if errors.As(err, &rejected) {
 			return nil, nil
@@ -51,7 +51,7 @@ func lintDerive(policy *resolver.Resolver, who decision.Principal) lint.Derive {
 // lintResolve asks the policy about a document.
 func lintResolve(policy *resolver.Resolver, who decision.Principal) lint.Resolve {
 	return func(ctx context.Context, s *spec.Spec, mentions []string) ([]*fault.Error, []lint.Finding, error) {
-		tool := userTool(s)
+		tool := linted(s)
 		tool.Mentions = mentions
 		found, err := policy.Findings(ctx, tool, who)
 		var rejected *resolver.Rejection
@@ -77,6 +77,15 @@ func bundledNames() []string {
 		names = append(names, f.Name())
 	}
 	return names
+}
+
+// linted is a document as it would be served: what is word for word a bundled
+// tool as that one, whatever folder it lies in.
+func linted(s *spec.Spec) resolver.Tool {
+	if env, ok := catalog.Shipped(s); ok {
+		return resolver.Tool{Spec: s, Source: string(catalog.SourceBuiltin), ManifestEnv: env}
+	}
+	return userTool(s)
 }
 
 func userTool(s *spec.Spec) resolver.Tool {

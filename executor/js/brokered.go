@@ -120,6 +120,7 @@ func (s *session) safetyObject() goja.Value {
 		s.method(parse, name, s.forward(op, "safety.parser"))
 	}
 	_ = safety.Set("parser", parse)
+	_ = safety.Set("time", s.timeObject())
 	return safety
 }
 

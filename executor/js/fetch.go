@@ -221,6 +221,7 @@ func (s *session) responseProto() *goja.Object {
 		return s.vm.ToValue(s.vm.NewArrayBuffer(append([]byte(nil), res.Body.Bytes...)))
 	})
 	method("bytes", func(res *fetched) goja.Value { return s.bytesValue(append([]byte(nil), res.Body.Bytes...)) })
+	s.hiddenMethod(proto, "check", s.checkResponse)
 	return proto
 }
 

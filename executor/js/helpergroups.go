@@ -27,6 +27,7 @@ func HelperGroups() []HelperGroup {
 		{ID: script.Parser, Names: []string{"safety.parser.csv", "safety.parser.html", "safety.parser.xml", "safety.parser.yaml"}},
 		{ID: script.Crypto, Names: []string{"crypto.getRandomValues", "crypto.randomUUID", "crypto.subtle.digest", "crypto.subtle.importKey", "crypto.subtle.sign", "crypto.subtle.verify"}},
 		{ID: script.Encoding, Names: []string{"TextDecoder", "TextEncoder", "atob", "btoa"}},
+		{ID: script.Time, Names: []string{"safety.time.parse", "safety.time.zoned"}},
 	}
 	for _, g := range groups {
 		slices.Sort(g.Names)

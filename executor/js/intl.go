@@ -129,6 +129,16 @@ func (s *session) number(opts goja.Value, name string, lo, hi, def int) int {
 
 // zone finds a time zone by its IANA name or as an offset such as +09:00.
 func (s *session) zone(name string) (*time.Location, string) {
+	loc, known := s.findZone(name)
+	if loc == nil {
+		s.throwError("RangeError", "Invalid time zone specified: "+clip(name, 60))
+	}
+	return loc, known
+}
+
+// findZone is zone for callers that say by themselves what is wrong: nil for
+// a name that is none.
+func (s *session) findZone(name string) (*time.Location, string) {
 	switch strings.ToUpper(name) {
 	case "UTC", "Z":
 		return time.UTC, "UTC"
@@ -153,7 +163,6 @@ func (s *session) zone(name string) (*time.Location, string) {
 			return loc, name
 		}
 	}
-	s.throwError("RangeError", "Invalid time zone specified: "+clip(name, 60))
 	return nil, ""
 }
 

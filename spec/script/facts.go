@@ -25,17 +25,18 @@ type Facts struct {
 	JavaInterop bool
 }
 
-// The helper groups of Safe Tool Spec section 8.3, in the namespaced spelling.
+// The helper groups, in the namespaced spelling of Safe Tool Spec section 8.3.
 const (
 	HTTP     = "safety.http/v1"
 	FS       = "safety.fs/v1"
 	Parser   = "safety.parser/v1"
 	Crypto   = "safety.crypto/v1"
 	Encoding = "safety.encoding/v1"
+	Time     = "safety.time/v1" // of this runtime: the specification lists none for dates
 )
 
 // Groups are all helper groups, sorted.
-func Groups() []string { return []string{Crypto, Encoding, FS, HTTP, Parser} }
+func Groups() []string { return []string{Crypto, Encoding, FS, HTTP, Parser, Time} }
 
 // groupOfGlobal gives the helper group that a global name belongs to.
 func groupOfGlobal(name string) string {
@@ -88,7 +89,7 @@ func (w *walker) global(name string) {
 		w.java = true
 	case "safety":
 		// The object itself is passed on: any group may be meant.
-		w.seen[FS], w.seen[Parser] = true, true
+		w.seen[FS], w.seen[Parser], w.seen[Time] = true, true, true
 	case "globalThis":
 		for _, g := range Groups() {
 			w.seen[g] = true
@@ -132,6 +133,8 @@ func (w *walker) safety(name string) {
 		w.seen[Parser] = true
 	case "http":
 		w.seen[HTTP] = true
+	case "time":
+		w.seen[Time] = true
 	}
 }
 

@@ -6,10 +6,8 @@ if (segments.length < 2 || segments.some((part) => !/^\w[\w.-]*$/.test(part))) {
     'servicePath must be a path without host and query, such as "1741000/StanReginCd/getStanReginCdList"',
   );
 }
-// data.go.kr shows each key in two forms; the percent-encoded one is decoded.
-const key = dataGoKrKey.includes("%")
-  ? decodeURIComponent(dataGoKrKey)
-  : dataGoKrKey;
+// data.go.kr shows each key in two forms, of which one is percent-encoded.
+const key = decodeURIComponent(dataGoKrKey);
 const search = new URLSearchParams({ serviceKey: key });
 for (const [name, value] of Object.entries(query ?? {})) {
   if (name.toLowerCase() === "servicekey") {
@@ -39,34 +37,19 @@ const resp = await fetch(
 if (resp.status === 404) {
   throw new Error(`data.go.kr has no service at ${segments.join("/")}`);
 }
-if (!resp.ok) {
-  const refused = resp.status === 401 || resp.status === 403;
-  throw new Error(
-    `data.go.kr answered with HTTP status ${resp.status}` +
-      (refused
-        ? "; check DATA_GO_KR_KEY and that data.go.kr granted it for this service"
-        : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of data.go.kr is larger than 5 MB; ask for fewer rows",
-  );
-}
+const granted =
+  "check DATA_GO_KR_KEY and that data.go.kr granted it for this service";
+resp.check("data.go.kr", {
+  401: granted,
+  403: granted,
+  truncated: "ask for fewer rows",
+});
 // What the gateway itself refuses is a 200 in XML, whatever form was asked for.
 const text = resp.text();
-if (text.trimStart().startsWith("<")) {
-  const refusal =
-    /<returnAuthMsg>([^<]*)</.exec(text) ?? /<errMsg>([^<]*)</.exec(text);
-  if (refusal) {
-    const keyed = /KEY|ACCESS/.test(refusal[1]);
-    throw new Error(
-      `data.go.kr refused the request: ${refusal[1]}` +
-        (keyed
-          ? "; check DATA_GO_KR_KEY and that data.go.kr granted it for this service"
-          : ""),
-    );
-  }
+const refusal = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(text);
+if (refusal) {
+  const advice = /KEY|ACCESS/.test(refusal[1]) ? `; ${granted}` : "";
+  throw new Error(`data.go.kr refused the request: ${refusal[1]}${advice}`);
 }
 
 // An element of XML with elements in it becomes an object, others their text.

@@ -20,12 +20,7 @@ const resp = await fetch(`https://api.exchangerate.host/convert?${search}`, {
   headers: { Accept: "application/json" },
   maxLength: 100_000,
 });
-if (!resp.ok) {
-  throw new Error(`exchangerate.host answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error("the answer of exchangerate.host is larger than 100 kB");
-}
+resp.check("exchangerate.host");
 
 // What it refuses is a 200 with success false.
 const answer = resp.json();

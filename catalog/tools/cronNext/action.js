@@ -82,24 +82,7 @@ if (!Number.isInteger(wanted) || wanted < 1 || wanted > 100) {
   throw new Error("count must be a whole number from 1 to 100");
 }
 
-let start = Date.now();
-if (from) {
-  const match =
-    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/i.exec(
-      from.trim(),
-    );
-  start = match
-    ? Date.parse(
-        `${match[1]}T${match[2] || "00:00"}:${match[3] || "00"}.000` +
-          (match[4] || "Z").toUpperCase(),
-      )
-    : NaN;
-  if (Number.isNaN(start)) {
-    throw new Error(
-      `from must be an ISO 8601 time such as 2026-01-15T12:00:00Z, not "${from}"`,
-    );
-  }
-}
+const start = from ? safety.time.parse(from, "from") : Date.now();
 
 // Classic cron: when both day fields are restricted, either may match; a
 // field that begins with "*" is not a restriction, so then both must.

@@ -8,33 +8,6 @@ const MILLIS = {
 };
 const MONTHS = { months: 1, years: 12 };
 
-// readTime gives the milliseconds since 1970 of an ISO 8601 time.
-const readTime = (label, source) => {
-  const match =
-    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:\d{2})?)?$/i.exec(
-      source.trim(),
-    );
-  if (!match) {
-    throw new Error(
-      `${label} must be an ISO 8601 time such as 2026-01-15T10:30:00Z, not "${source}"`,
-    );
-  }
-  const [, date, minutes, seconds, fraction, zone] = match;
-  const millis = (fraction || "").padEnd(3, "0").slice(0, 3);
-  const time = Date.parse(
-    `${date}T${minutes || "00:00"}:${seconds || "00"}.${millis}${(zone || "Z").toUpperCase()}`,
-  );
-  // Engines roll 30 February over into March; a calendar does not.
-  const midnight = Date.parse(`${date}T00:00:00.000Z`);
-  if (
-    Number.isNaN(time) ||
-    new Date(midnight).toISOString().slice(0, 10) !== date
-  ) {
-    throw new Error(`${label} "${source}" is not a time that exists`);
-  }
-  return time;
-};
-
 // addMonths keeps the day, or takes the last one of a month that is shorter.
 const addMonths = (time, months) => {
   const start = new Date(time);
@@ -55,7 +28,7 @@ if (!name) {
   throw new Error(`unit must be one of ${units.join(", ")}, not "${unit}"`);
 }
 
-const time = readTime("text", text);
+const time = safety.time.parse(text, "text");
 const moved = MONTHS[name]
   ? addMonths(time, amount * MONTHS[name])
   : new Date(time + amount * MILLIS[name]);

@@ -26,14 +26,7 @@ if (resp.status === 403 || resp.status === 429) {
     `Nominatim refused the request (HTTP status ${resp.status}); it takes one request a second`,
   );
 }
-if (!resp.ok) {
-  throw new Error(`Nominatim answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of Nominatim is larger than 1 MB; ask for a smaller limit",
-  );
-}
+resp.check("Nominatim", { truncated: "ask for a smaller limit" });
 
 const places = resp.json();
 if (!Array.isArray(places) || places.includes(null)) {

@@ -1,11 +1,4 @@
 // AirKorea on data.go.kr, "getCtprvnRltmMesureDnsty" (measurements by province).
-const whole = (text, name, fallback, most) => {
-  const value = text ? Number(text) : fallback;
-  if (!Number.isInteger(value) || value < 1 || value > most) {
-    throw new Error(`${name} must be a whole number from 1 to ${most}`);
-  }
-  return value;
-};
 const provinces =
   "전국 서울 부산 대구 인천 광주 대전 울산 경기 강원 충북 충남 전북 전남 경북 경남 제주 세종".split(
     " ",
@@ -14,11 +7,12 @@ const province = sidoName.trim();
 if (!provinces.includes(province)) {
   throw new Error(`sidoName must be one of ${provinces.join(", ")}`);
 }
-const rows = whole(numOfRows, "numOfRows", 20, 700);
-// data.go.kr shows each key in two forms; the percent-encoded one is decoded.
-const key = dataGoKrAirKey.includes("%")
-  ? decodeURIComponent(dataGoKrAirKey)
-  : dataGoKrAirKey;
+const rows = Number(numOfRows || 20);
+if (!Number.isInteger(rows) || rows < 1 || rows > 700) {
+  throw new Error("numOfRows must be a whole number from 1 to 700");
+}
+// data.go.kr shows each key in two forms, of which one is percent-encoded.
+const key = decodeURIComponent(dataGoKrAirKey);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -32,45 +26,24 @@ const resp = await fetch(
   `https://apis.data.go.kr/B552584/ArpltnInforInqireSvc/getCtprvnRltmMesureDnsty?${search}`,
   { maxLength: 2_000_000 },
 );
-if (!resp.ok) {
-  const refused = resp.status === 401 || resp.status === 403;
-  throw new Error(
-    `data.go.kr answered with HTTP status ${resp.status}` +
-      (refused
-        ? "; check DATA_GO_KR_AIR_KEY and that data.go.kr granted it for this service"
-        : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of data.go.kr is larger than 2 MB; ask for fewer with numOfRows",
-  );
-}
+const granted =
+  "check DATA_GO_KR_AIR_KEY and that data.go.kr granted it for this service";
+resp.check("data.go.kr", {
+  401: granted,
+  403: granted,
+  truncated: "ask for fewer with numOfRows",
+});
 // What the gateway itself refuses is a 200 in XML, whatever form was asked for.
-const text = resp.text();
-if (text.trimStart().startsWith("<")) {
-  const refusal =
-    /<returnAuthMsg>([^<]*)</.exec(text) ?? /<errMsg>([^<]*)</.exec(text);
-  if (refusal) {
-    const keyed = /KEY|ACCESS/.test(refusal[1]);
-    throw new Error(
-      `data.go.kr refused the request: ${refusal[1]}` +
-        (keyed
-          ? "; check DATA_GO_KR_AIR_KEY and that data.go.kr granted it for this service"
-          : ""),
-    );
-  }
-}
-const { header, body } = resp.json()?.response ?? {};
+const xml = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
+const { header, body } = xml ? {} : (resp.json()?.response ?? {});
 // 03 is the word for "no data".
 if (header?.resultCode !== "00" && header?.resultCode !== "03") {
-  throw new Error(
-    `data.go.kr refused the request: ${header?.resultMsg ?? "no result code"}`,
-  );
+  const why = xml?.[1] ?? header?.resultMsg ?? "no result code";
+  const advice = /KEY|ACCESS/.test(why) ? `; ${granted}` : "";
+  throw new Error(`data.go.kr refused the request: ${why}${advice}`);
 }
 // One entry may come without a list around it, none as an empty text.
-const found = body?.items?.item ?? body?.items;
-const items = Array.isArray(found) ? found : found ? [found] : [];
+const items = [body?.items?.item ?? (body?.items || [])].flat();
 
 // Numbers are texts; what was not measured is a dash.
 const number = (text) => {

@@ -28,9 +28,7 @@ if (answer?.message) {
     `Bithumb refused the request: ${answer.message} (status ${answer.status})`,
   );
 }
-if (!resp.ok) {
-  throw new Error(`Bithumb answered with HTTP status ${resp.status}`);
-}
+resp.check("Bithumb");
 
 const data = answer?.data;
 if (!Array.isArray(data?.bids) || !Array.isArray(data?.asks)) {

@@ -19,9 +19,7 @@ if (answer?.message) {
     `Bithumb refused the request: ${answer.message} (status ${answer.status})`,
   );
 }
-if (!resp.ok) {
-  throw new Error(`Bithumb answered with HTTP status ${resp.status}`);
-}
+resp.check("Bithumb");
 
 const data = answer?.data;
 if (!data?.closing_price) {

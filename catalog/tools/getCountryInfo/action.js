@@ -15,14 +15,7 @@ const resp = await fetch(
 if (resp.status === 404) {
   return [];
 }
-if (!resp.ok) {
-  throw new Error(`restcountries.com answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of restcountries.com is larger than 2 MB; use a longer name",
-  );
-}
+resp.check("restcountries.com", { truncated: "use a longer name" });
 
 const found = resp.json();
 if (!Array.isArray(found) || found.includes(null)) {

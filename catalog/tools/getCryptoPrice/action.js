@@ -29,12 +29,7 @@ const resp = await fetch(
 if (resp.status === 429) {
   throw new Error("CoinGecko takes no more requests for now; wait a minute");
 }
-if (!resp.ok) {
-  throw new Error(`CoinGecko answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error("the answer of CoinGecko is larger than 500 kB");
-}
+resp.check("CoinGecko");
 
 const prices = resp.json();
 if (prices === null || typeof prices !== "object" || Array.isArray(prices)) {

@@ -28,16 +28,8 @@ const resp = await fetch(
 if (resp.status === 404) {
   return { found: false, owner, repo, path };
 }
-if (!resp.ok) {
-  const limited = resp.status === 403 || resp.status === 429;
-  throw new Error(
-    `GitHub answered with HTTP status ${resp.status}` +
-      (limited ? "; without a key it takes 60 requests an hour, so wait" : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error("the answer of GitHub is larger than 3 MB");
-}
+const wait = "without a key it takes 60 requests an hour, so wait";
+resp.check("GitHub", { 403: wait, 429: wait });
 
 const data = resp.json();
 if (Array.isArray(data)) {

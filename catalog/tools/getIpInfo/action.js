@@ -17,12 +17,7 @@ if (resp.status === 429) {
     "ipapi.co takes no more requests for now; without a key it takes 1000 a day",
   );
 }
-if (!resp.ok) {
-  throw new Error(`ipapi.co answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error("the answer of ipapi.co is larger than 100 kB");
-}
+resp.check("ipapi.co");
 
 // An address that it cannot place is a 200 with error true.
 const info = resp.json();

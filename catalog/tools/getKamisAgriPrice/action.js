@@ -44,14 +44,7 @@ const resp = await fetch(
     maxLength: 5_000_000,
   },
 );
-if (!resp.ok) {
-  throw new Error(`KAMIS answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of KAMIS is larger than 5 MB; ask for fewer days",
-  );
-}
+resp.check("KAMIS", { truncated: "ask for fewer days" });
 
 // How it went is a code: beside the entries, or alone in a list.
 const data = resp.json()?.data;

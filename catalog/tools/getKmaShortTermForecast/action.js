@@ -60,10 +60,8 @@ const time =
   baseTime ||
   (baseDate && baseDate < digits(now) ? "2300" : (issued ?? "2300"));
 const date = baseDate || digits(time <= clock ? now : yesterday);
-// data.go.kr shows each key in two forms; the percent-encoded one is decoded.
-const key = dataGoKrKmaKey.includes("%")
-  ? decodeURIComponent(dataGoKrKmaKey)
-  : dataGoKrKmaKey;
+// data.go.kr shows each key in two forms, of which one is percent-encoded.
+const key = decodeURIComponent(dataGoKrKmaKey);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -79,43 +77,20 @@ const resp = await fetch(
   `https://apis.data.go.kr/1360000/VilageFcstInfoService_2.0/getVilageFcst?${search}`,
   { maxLength: 2_000_000 },
 );
-if (!resp.ok) {
-  const refused = resp.status === 401 || resp.status === 403;
-  throw new Error(
-    `data.go.kr answered with HTTP status ${resp.status}` +
-      (refused
-        ? "; check DATA_GO_KR_KMA_KEY and that data.go.kr granted it for this service"
-        : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error("the answer of data.go.kr is larger than 2 MB");
-}
+const granted =
+  "check DATA_GO_KR_KMA_KEY and that data.go.kr granted it for this service";
+resp.check("data.go.kr", { 401: granted, 403: granted });
 // What the gateway itself refuses is a 200 in XML, whatever form was asked for.
-const text = resp.text();
-if (text.trimStart().startsWith("<")) {
-  const refusal =
-    /<returnAuthMsg>([^<]*)</.exec(text) ?? /<errMsg>([^<]*)</.exec(text);
-  if (refusal) {
-    const keyed = /KEY|ACCESS/.test(refusal[1]);
-    throw new Error(
-      `data.go.kr refused the request: ${refusal[1]}` +
-        (keyed
-          ? "; check DATA_GO_KR_KMA_KEY and that data.go.kr granted it for this service"
-          : ""),
-    );
-  }
-}
-const { header, body } = resp.json()?.response ?? {};
+const xml = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
+const { header, body } = xml ? {} : (resp.json()?.response ?? {});
 // 03 is the word for "no data".
 if (header?.resultCode !== "00" && header?.resultCode !== "03") {
-  throw new Error(
-    `data.go.kr refused the request: ${header?.resultMsg ?? "no result code"}`,
-  );
+  const why = xml?.[1] ?? header?.resultMsg ?? "no result code";
+  const advice = /KEY|ACCESS/.test(why) ? `; ${granted}` : "";
+  throw new Error(`data.go.kr refused the request: ${why}${advice}`);
 }
 // One entry may come without a list around it, none as an empty text.
-const found = body?.items?.item ?? body?.items;
-const items = Array.isArray(found) ? found : found ? [found] : [];
+const items = [body?.items?.item ?? (body?.items || [])].flat();
 
 // Each value of each hour is an entry of its own.
 const hours = new Map();

@@ -25,12 +25,7 @@ const resp = await fetch(
   `https://www.kobis.or.kr/kobisopenapi/webservice/rest/boxoffice/searchDailyBoxOfficeList.json?${search}`,
   { headers: { "User-Agent": "toolwarrant" }, maxLength: 500_000 },
 );
-if (!resp.ok) {
-  throw new Error(`KOBIS answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error("the answer of KOBIS is larger than 500 kB");
-}
+resp.check("KOBIS");
 
 // What it refuses is a 200 with faultInfo.
 const answer = resp.json();

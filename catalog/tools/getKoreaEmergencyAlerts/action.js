@@ -1,14 +1,13 @@
 // Ministry of the Interior and Safety on data.go.kr, "getDisasterMsg1List" of
 // DisasterMsg3. It has no filters: those of the tool keep entries of the page.
-const whole = (text, name, fallback, most) => {
-  const value = text ? Number(text) : fallback;
-  if (!Number.isInteger(value) || value < 1 || value > most) {
-    throw new Error(`${name} must be a whole number from 1 to ${most}`);
-  }
-  return value;
-};
-const rows = whole(numOfRows, "numOfRows", 10, 1000);
-const page = whole(pageNo, "pageNo", 1, 10_000);
+const rows = Number(numOfRows || 10);
+const page = Number(pageNo || 1);
+const within = (n, most) => Number.isInteger(n) && n >= 1 && n <= most;
+if (!within(rows, 1000) || !within(page, 10_000)) {
+  throw new Error(
+    "numOfRows must be a whole number from 1 to 1000 and pageNo one from 1 to 10000",
+  );
+}
 for (const [name, value] of Object.entries({ fromDate, toDate })) {
   if (value && !/^\d{8}$/.test(value)) {
     throw new Error(`${name} must be a day as YYYYMMDD`);
@@ -17,10 +16,8 @@ for (const [name, value] of Object.entries({ fromDate, toDate })) {
 if (fromDate && toDate && fromDate > toDate) {
   throw new Error("fromDate must not be after toDate");
 }
-// data.go.kr shows each key in two forms; the percent-encoded one is decoded.
-const key = dataGoKrDisasterKey.includes("%")
-  ? decodeURIComponent(dataGoKrDisasterKey)
-  : dataGoKrDisasterKey;
+// data.go.kr shows each key in two forms, of which one is percent-encoded.
+const key = decodeURIComponent(dataGoKrDisasterKey);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -34,34 +31,18 @@ const resp = await fetch(
     maxLength: 2_000_000,
   },
 );
-if (!resp.ok) {
-  const refused = resp.status === 401 || resp.status === 403;
-  throw new Error(
-    `data.go.kr answered with HTTP status ${resp.status}` +
-      (refused
-        ? "; check DATA_GO_KR_DISASTER_KEY and that data.go.kr granted it for this service"
-        : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of data.go.kr is larger than 2 MB; ask for fewer with numOfRows",
-  );
-}
+const granted =
+  "check DATA_GO_KR_DISASTER_KEY and that data.go.kr granted it for this service";
+resp.check("data.go.kr", {
+  401: granted,
+  403: granted,
+  truncated: "ask for fewer with numOfRows",
+});
 // What the gateway itself refuses is a 200 in XML, whatever form was asked for.
-const text = resp.text();
-if (text.trimStart().startsWith("<")) {
-  const refusal =
-    /<returnAuthMsg>([^<]*)</.exec(text) ?? /<errMsg>([^<]*)</.exec(text);
-  if (refusal) {
-    const keyed = /KEY|ACCESS/.test(refusal[1]);
-    throw new Error(
-      `data.go.kr refused the request: ${refusal[1]}` +
-        (keyed
-          ? "; check DATA_GO_KR_DISASTER_KEY and that data.go.kr granted it for this service"
-          : ""),
-    );
-  }
+const refusal = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
+if (refusal) {
+  const advice = /KEY|ACCESS/.test(refusal[1]) ? `; ${granted}` : "";
+  throw new Error(`data.go.kr refused the request: ${refusal[1]}${advice}`);
 }
 // A list of two: "head" with the counts and the result, "row" with the entries.
 const answer = resp.json();

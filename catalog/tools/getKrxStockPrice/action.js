@@ -1,13 +1,12 @@
 // Financial Services Commission on data.go.kr, "getStockPriceInfo".
-const whole = (text, name, fallback, most) => {
-  const value = text ? Number(text) : fallback;
-  if (!Number.isInteger(value) || value < 1 || value > most) {
-    throw new Error(`${name} must be a whole number from 1 to ${most}`);
-  }
-  return value;
-};
-const rows = whole(numOfRows, "numOfRows", 10, 500);
-const page = whole(pageNo, "pageNo", 1, 10_000);
+const rows = Number(numOfRows || 10);
+const page = Number(pageNo || 1);
+const within = (n, most) => Number.isInteger(n) && n >= 1 && n <= most;
+if (!within(rows, 500) || !within(page, 10_000)) {
+  throw new Error(
+    "numOfRows must be a whole number from 1 to 500 and pageNo one from 1 to 10000",
+  );
+}
 if (!basDt && !itmsNm && !likeItmsNm && !srtnCd) {
   throw new Error("give at least one of basDt, itmsNm, likeItmsNm and srtnCd");
 }
@@ -20,10 +19,8 @@ if (srtnCd && !/^[0-9A-Z]{6,9}$/.test(srtnCd)) {
 if (mrktCls && !["KOSPI", "KOSDAQ", "KONEX"].includes(mrktCls)) {
   throw new Error('mrktCls must be "KOSPI", "KOSDAQ" or "KONEX"');
 }
-// data.go.kr shows each key in two forms; the percent-encoded one is decoded.
-const key = dataGoKrStockKey.includes("%")
-  ? decodeURIComponent(dataGoKrStockKey)
-  : dataGoKrStockKey;
+// data.go.kr shows each key in two forms, of which one is percent-encoded.
+const key = decodeURIComponent(dataGoKrStockKey);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -42,45 +39,24 @@ const resp = await fetch(
   `https://apis.data.go.kr/1160100/service/GetStockSecuritiesInfoService/getStockPriceInfo?${search}`,
   { maxLength: 2_000_000 },
 );
-if (!resp.ok) {
-  const refused = resp.status === 401 || resp.status === 403;
-  throw new Error(
-    `data.go.kr answered with HTTP status ${resp.status}` +
-      (refused
-        ? "; check DATA_GO_KR_STOCK_KEY and that data.go.kr granted it for this service"
-        : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of data.go.kr is larger than 2 MB; ask for fewer with numOfRows",
-  );
-}
+const granted =
+  "check DATA_GO_KR_STOCK_KEY and that data.go.kr granted it for this service";
+resp.check("data.go.kr", {
+  401: granted,
+  403: granted,
+  truncated: "ask for fewer with numOfRows",
+});
 // What the gateway itself refuses is a 200 in XML, whatever form was asked for.
-const text = resp.text();
-if (text.trimStart().startsWith("<")) {
-  const refusal =
-    /<returnAuthMsg>([^<]*)</.exec(text) ?? /<errMsg>([^<]*)</.exec(text);
-  if (refusal) {
-    const keyed = /KEY|ACCESS/.test(refusal[1]);
-    throw new Error(
-      `data.go.kr refused the request: ${refusal[1]}` +
-        (keyed
-          ? "; check DATA_GO_KR_STOCK_KEY and that data.go.kr granted it for this service"
-          : ""),
-    );
-  }
-}
-const { header, body } = resp.json()?.response ?? {};
+const xml = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
+const { header, body } = xml ? {} : (resp.json()?.response ?? {});
 // 03 is the word for "no data".
 if (header?.resultCode !== "00" && header?.resultCode !== "03") {
-  throw new Error(
-    `data.go.kr refused the request: ${header?.resultMsg ?? "no result code"}`,
-  );
+  const why = xml?.[1] ?? header?.resultMsg ?? "no result code";
+  const advice = /KEY|ACCESS/.test(why) ? `; ${granted}` : "";
+  throw new Error(`data.go.kr refused the request: ${why}${advice}`);
 }
 // One entry may come without a list around it, none as an empty text.
-const found = body?.items?.item ?? body?.items;
-const items = Array.isArray(found) ? found : found ? [found] : [];
+const items = [body?.items?.item ?? (body?.items || [])].flat();
 
 const number = (text) => (text ? Number(text) : null);
 return {

@@ -31,12 +31,7 @@ if (resp.status === 400) {
     `Open-Meteo refused the request: ${resp.json()?.reason ?? "no reason given"}`,
   );
 }
-if (!resp.ok) {
-  throw new Error(`Open-Meteo answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error("the answer of Open-Meteo is larger than 1 MB");
-}
+resp.check("Open-Meteo");
 
 const forecast = resp.json();
 if (!Array.isArray(forecast?.daily?.time)) {

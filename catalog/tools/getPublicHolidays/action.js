@@ -18,12 +18,7 @@ const resp = await fetch(
 if (resp.status === 404 || resp.status === 204) {
   return [];
 }
-if (!resp.ok) {
-  throw new Error(`date.nager.at answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error("the answer of date.nager.at is larger than 500 kB");
-}
+resp.check("date.nager.at");
 
 const days = resp.json();
 if (!Array.isArray(days) || days.includes(null)) {

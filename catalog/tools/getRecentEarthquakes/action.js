@@ -30,14 +30,7 @@ const resp = await fetch(
 if (resp.status === 204) {
   return [];
 }
-if (!resp.ok) {
-  throw new Error(`the USGS answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of the USGS is larger than 1 MB; ask for a smaller limit",
-  );
-}
+resp.check("the USGS", { truncated: "ask for a smaller limit" });
 
 const features = resp.json()?.features;
 if (!Array.isArray(features) || features.includes(null)) {

@@ -14,24 +14,8 @@ if (
   throw new Error("date must be a day as YYYY-MM-DD");
 }
 const zone = timezone || "UTC";
-let format;
-try {
-  format = new Intl.DateTimeFormat("en-CA", {
-    timeZone: zone,
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    hourCycle: "h23",
-    timeZoneName: "longOffset",
-  });
-} catch {
-  throw new Error(
-    `unknown time zone "${zone}"; give an IANA name such as "Asia/Seoul"`,
-  );
-}
+// An unknown zone is refused before anything is asked.
+safety.time.zoned(0, zone);
 
 const search = new URLSearchParams({
   lat: String(latitude),
@@ -45,14 +29,7 @@ const resp = await fetch(`https://api.sunrise-sunset.org/json?${search}`, {
   headers: { Accept: "application/json" },
   maxLength: 100_000,
 });
-if (!resp.ok) {
-  throw new Error(
-    `sunrise-sunset.org answered with HTTP status ${resp.status}`,
-  );
-}
-if (resp.truncated) {
-  throw new Error("the answer of sunrise-sunset.org is larger than 100 kB");
-}
+resp.check("sunrise-sunset.org");
 
 const answer = resp.json();
 if (answer?.status !== "OK" || !answer.results) {
@@ -66,12 +43,7 @@ const local = (text) => {
   if (Number.isNaN(time.getTime()) || time.getTime() < 86_400_000) {
     return null;
   }
-  const part = {};
-  for (const { type, value } of format.formatToParts(time)) {
-    part[type] = value;
-  }
-  const offset = part.timeZoneName.replace("GMT", "") || "+00:00";
-  return `${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}:${part.second}${offset}`;
+  return safety.time.zoned(time, zone).iso.replace(".000", "");
 };
 const length = answer.results.day_length;
 const two = (n) => String(Math.floor(n)).padStart(2, "0");

@@ -25,14 +25,7 @@ if (resp.status === 404) {
 if (resp.status === 429) {
   throw new Error("Upbit takes no more requests for now; wait a second");
 }
-if (!resp.ok) {
-  throw new Error(`Upbit answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of Upbit is larger than 1 MB; ask for a smaller count",
-  );
-}
+resp.check("Upbit", { truncated: "ask for a smaller count" });
 
 const candles = resp.json();
 if (!Array.isArray(candles) || candles.includes(null)) {

@@ -25,14 +25,7 @@ if (resp.status === 404) {
 if (resp.status === 429) {
   throw new Error("Upbit takes no more requests for now; wait a second");
 }
-if (!resp.ok) {
-  throw new Error(`Upbit answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of Upbit is larger than 1 MB; ask for fewer markets",
-  );
-}
+resp.check("Upbit", { truncated: "ask for fewer markets" });
 
 const tickers = resp.json();
 if (!Array.isArray(tickers) || tickers.includes(null)) {

@@ -12,9 +12,7 @@ const resp = await fetch(
 if (resp.status === 404) {
   throw new Error(`wttr.in knows no place called "${place}"`);
 }
-if (!resp.ok) {
-  throw new Error(`wttr.in answered with HTTP status ${resp.status}`);
-}
+resp.check("wttr.in");
 
 const report = resp.json();
 const now = report?.current_condition?.[0];

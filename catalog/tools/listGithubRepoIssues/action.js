@@ -35,18 +35,12 @@ const resp = await fetch(
 if (resp.status === 404) {
   throw new Error(`GitHub has no public repository ${owner}/${repo}`);
 }
-if (!resp.ok) {
-  const limited = resp.status === 403 || resp.status === 429;
-  throw new Error(
-    `GitHub answered with HTTP status ${resp.status}` +
-      (limited ? "; without a key it takes 60 requests an hour, so wait" : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of GitHub is larger than 2 MB; ask for fewer entries with perPage",
-  );
-}
+const wait = "without a key it takes 60 requests an hour, so wait";
+resp.check("GitHub", {
+  403: wait,
+  429: wait,
+  truncated: "ask for fewer entries with perPage",
+});
 
 const list = resp.json();
 if (!Array.isArray(list) || list.includes(null)) {

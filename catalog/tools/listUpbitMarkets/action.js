@@ -11,12 +11,7 @@ const resp = await fetch(
     maxLength: 1_000_000,
   },
 );
-if (!resp.ok) {
-  throw new Error(`Upbit answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error("the answer of Upbit is larger than 1 MB");
-}
+resp.check("Upbit");
 
 const all = resp.json();
 if (!Array.isArray(all) || all.includes(null)) {

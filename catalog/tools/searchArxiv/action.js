@@ -22,14 +22,7 @@ const search = new URLSearchParams({
 const resp = await fetch(`https://export.arxiv.org/api/query?${search}`, {
   maxLength: 2_000_000,
 });
-if (!resp.ok) {
-  throw new Error(`arXiv answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of arXiv is larger than 2 MB; ask for a smaller max",
-  );
-}
+resp.check("arXiv", { truncated: "ask for a smaller max" });
 
 const feed = safety.parser.xml(resp.text());
 if (feed.tag !== "feed") {

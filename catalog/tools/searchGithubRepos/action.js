@@ -39,18 +39,12 @@ const resp = await fetch(
 if (resp.status === 422) {
   throw new Error("GitHub does not understand the query; check its qualifiers");
 }
-if (!resp.ok) {
-  const limited = resp.status === 403 || resp.status === 429;
-  throw new Error(
-    `GitHub answered with HTTP status ${resp.status}` +
-      (limited ? "; without a key it takes 10 searches a minute, so wait" : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of GitHub is larger than 2 MB; ask for fewer entries with perPage",
-  );
-}
+const wait = "without a key it takes 10 searches a minute, so wait";
+resp.check("GitHub", {
+  403: wait,
+  429: wait,
+  truncated: "ask for fewer entries with perPage",
+});
 
 const found = resp.json()?.items;
 if (!Array.isArray(found) || found.includes(null)) {

@@ -26,16 +26,7 @@ const resp = await fetch(`https://hn.algolia.com/api/v1/search?${search}`, {
   headers: { Accept: "application/json" },
   maxLength: 2_000_000,
 });
-if (!resp.ok) {
-  throw new Error(
-    `the Hacker News search answered with HTTP status ${resp.status}`,
-  );
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of the Hacker News search is larger than 2 MB; ask for fewer hits",
-  );
-}
+resp.check("the Hacker News search", { truncated: "ask for fewer hits" });
 
 const found = resp.json()?.hits;
 if (!Array.isArray(found) || found.includes(null)) {

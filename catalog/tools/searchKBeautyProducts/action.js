@@ -33,14 +33,7 @@ if (resp.status === 429) {
     "Open Beauty Facts takes no more requests for now; it takes 10 searches a minute",
   );
 }
-if (!resp.ok) {
-  throw new Error(`Open Beauty Facts answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of Open Beauty Facts is larger than 2 MB; ask for a smaller pageSize",
-  );
-}
+resp.check("Open Beauty Facts", { truncated: "ask for a smaller pageSize" });
 
 const answer = resp.json();
 if (!Array.isArray(answer?.products) || answer?.products.includes(null)) {

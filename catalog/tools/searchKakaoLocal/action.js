@@ -48,14 +48,7 @@ if (resp.status === 401 || resp.status === 403) {
 if (resp.status === 429) {
   throw new Error("Kakao takes no more requests for now with this key");
 }
-if (!resp.ok) {
-  throw new Error(`Kakao answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of Kakao is larger than 1 MB; ask for a smaller size",
-  );
-}
+resp.check("Kakao", { truncated: "ask for a smaller size" });
 
 const answer = resp.json();
 if (!Array.isArray(answer?.documents) || answer?.documents.includes(null)) {

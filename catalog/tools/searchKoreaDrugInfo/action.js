@@ -1,21 +1,18 @@
 // Ministry of Food and Drug Safety on data.go.kr, "getMdcinPrductItem02" of
 // MdcinPrductPrmsnInfoService02.
-const whole = (text, name, fallback, most) => {
-  const value = text ? Number(text) : fallback;
-  if (!Number.isInteger(value) || value < 1 || value > most) {
-    throw new Error(`${name} must be a whole number from 1 to ${most}`);
-  }
-  return value;
-};
 if (![itemName, entpName, itemSeq].some((text) => text && text.trim())) {
   throw new Error("give at least one of itemName, entpName and itemSeq");
 }
-const rows = whole(numOfRows, "numOfRows", 5, 100);
-const page = whole(pageNo, "pageNo", 1, 10_000);
-// data.go.kr shows each key in two forms; the percent-encoded one is decoded.
-const key = dataGoKrDrugKey.includes("%")
-  ? decodeURIComponent(dataGoKrDrugKey)
-  : dataGoKrDrugKey;
+const rows = Number(numOfRows || 5);
+const page = Number(pageNo || 1);
+const within = (n, most) => Number.isInteger(n) && n >= 1 && n <= most;
+if (!within(rows, 100) || !within(page, 10_000)) {
+  throw new Error(
+    "numOfRows must be a whole number from 1 to 100 and pageNo one from 1 to 10000",
+  );
+}
+// data.go.kr shows each key in two forms, of which one is percent-encoded.
+const key = decodeURIComponent(dataGoKrDrugKey);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -33,47 +30,26 @@ const resp = await fetch(
   `https://apis.data.go.kr/1471000/MdcinPrductPrmsnInfoService02/getMdcinPrductItem02?${search}`,
   { maxLength: 5_000_000 },
 );
-if (!resp.ok) {
-  const refused = resp.status === 401 || resp.status === 403;
-  throw new Error(
-    `data.go.kr answered with HTTP status ${resp.status}` +
-      (refused
-        ? "; check DATA_GO_KR_DRUG_KEY and that data.go.kr granted it for this service"
-        : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of data.go.kr is larger than 5 MB; ask for fewer with numOfRows",
-  );
-}
+const granted =
+  "check DATA_GO_KR_DRUG_KEY and that data.go.kr granted it for this service";
+resp.check("data.go.kr", {
+  401: granted,
+  403: granted,
+  truncated: "ask for fewer with numOfRows",
+});
 // What the gateway itself refuses is a 200 in XML, whatever form was asked for.
-const text = resp.text();
-if (text.trimStart().startsWith("<")) {
-  const refusal =
-    /<returnAuthMsg>([^<]*)</.exec(text) ?? /<errMsg>([^<]*)</.exec(text);
-  if (refusal) {
-    const keyed = /KEY|ACCESS/.test(refusal[1]);
-    throw new Error(
-      `data.go.kr refused the request: ${refusal[1]}` +
-        (keyed
-          ? "; check DATA_GO_KR_DRUG_KEY and that data.go.kr granted it for this service"
-          : ""),
-    );
-  }
-}
+const xml = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
 // This service has no "response" around its answer; others do.
-const answer = resp.json();
+const answer = xml ? {} : resp.json();
 const { header, body } = answer?.response ?? answer ?? {};
 // 03 is the word for "no data".
 if (header?.resultCode !== "00" && header?.resultCode !== "03") {
-  throw new Error(
-    `data.go.kr refused the request: ${header?.resultMsg ?? "no result code"}`,
-  );
+  const why = xml?.[1] ?? header?.resultMsg ?? "no result code";
+  const advice = /KEY|ACCESS/.test(why) ? `; ${granted}` : "";
+  throw new Error(`data.go.kr refused the request: ${why}${advice}`);
 }
 // One entry may come without a list around it, none as an empty text.
-const found = body?.items?.item ?? body?.items;
-const items = Array.isArray(found) ? found : found ? [found] : [];
+const items = [body?.items?.item ?? (body?.items || [])].flat();
 
 return {
   totalCount: body?.totalCount ?? items.length,

@@ -14,10 +14,8 @@ if (sigunguCode && !areaCode) {
 }
 const rows = whole(numOfRows, "numOfRows", 5, 100);
 const page = whole(pageNo, "pageNo", 1, 10_000);
-// data.go.kr shows each key in two forms; the percent-encoded one is decoded.
-const key = dataGoKrTourKey.includes("%")
-  ? decodeURIComponent(dataGoKrTourKey)
-  : dataGoKrTourKey;
+// data.go.kr shows each key in two forms, of which one is percent-encoded.
+const key = decodeURIComponent(dataGoKrTourKey);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -44,34 +42,18 @@ const resp = await fetch(
     maxLength: 2_000_000,
   },
 );
-if (!resp.ok) {
-  const refused = resp.status === 401 || resp.status === 403;
-  throw new Error(
-    `data.go.kr answered with HTTP status ${resp.status}` +
-      (refused
-        ? "; check DATA_GO_KR_TOUR_KEY and that data.go.kr granted it for this service"
-        : ""),
-  );
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of data.go.kr is larger than 2 MB; ask for fewer with numOfRows",
-  );
-}
+const granted =
+  "check DATA_GO_KR_TOUR_KEY and that data.go.kr granted it for this service";
+resp.check("data.go.kr", {
+  401: granted,
+  403: granted,
+  truncated: "ask for fewer with numOfRows",
+});
 // What the gateway itself refuses is a 200 in XML, whatever form was asked for.
-const text = resp.text();
-if (text.trimStart().startsWith("<")) {
-  const refusal =
-    /<returnAuthMsg>([^<]*)</.exec(text) ?? /<errMsg>([^<]*)</.exec(text);
-  if (refusal) {
-    const keyed = /KEY|ACCESS/.test(refusal[1]);
-    throw new Error(
-      `data.go.kr refused the request: ${refusal[1]}` +
-        (keyed
-          ? "; check DATA_GO_KR_TOUR_KEY and that data.go.kr granted it for this service"
-          : ""),
-    );
-  }
+const refusal = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
+if (refusal) {
+  const advice = /KEY|ACCESS/.test(refusal[1]) ? `; ${granted}` : "";
+  throw new Error(`data.go.kr refused the request: ${refusal[1]}${advice}`);
 }
 // A parameter that it does not take is answered without the envelope.
 const answer = resp.json();

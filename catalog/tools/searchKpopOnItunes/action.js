@@ -33,14 +33,7 @@ if (resp.status === 403 || resp.status === 429) {
     `Apple takes no more requests for now (HTTP status ${resp.status}); wait a minute`,
   );
 }
-if (!resp.ok) {
-  throw new Error(`iTunes answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of iTunes is larger than 1 MB; ask for a smaller limit",
-  );
-}
+resp.check("iTunes", { truncated: "ask for a smaller limit" });
 
 const found = resp.json()?.results;
 if (!Array.isArray(found) || found.includes(null)) {

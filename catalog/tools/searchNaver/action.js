@@ -39,14 +39,7 @@ if (resp.status === 401 || resp.status === 403) {
 if (resp.status === 429) {
   throw new Error("Naver takes no more requests today with these keys");
 }
-if (!resp.ok) {
-  throw new Error(`Naver answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of Naver is larger than 2 MB; ask for a smaller display",
-  );
-}
+resp.check("Naver", { truncated: "ask for a smaller display" });
 
 const answer = resp.json();
 if (!Array.isArray(answer?.items) || answer?.items.includes(null)) {

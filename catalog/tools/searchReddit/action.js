@@ -38,14 +38,7 @@ if (resp.status === 403 || resp.status === 429) {
     `Reddit refused the request (HTTP status ${resp.status}): the subreddit is private, or this address sends too much`,
   );
 }
-if (!resp.ok) {
-  throw new Error(`Reddit answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of Reddit is larger than 5 MB; ask for a smaller limit",
-  );
-}
+resp.check("Reddit", { truncated: "ask for a smaller limit" });
 
 const children = resp.json()?.data?.children;
 if (!Array.isArray(children)) {

@@ -42,14 +42,7 @@ const resp = await fetch(`http://openapi.seoul.go.kr:8088/${path}`, {
   headers: { Accept: "application/json" },
   maxLength: 5_000_000,
 });
-if (!resp.ok) {
-  throw new Error(`Seoul Open Data answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of Seoul Open Data is larger than 5 MB; ask for fewer entries",
-  );
-}
+resp.check("Seoul Open Data", { truncated: "ask for fewer entries" });
 
 // A refusal has RESULT at the top; INFO-200 is the word for "no data".
 const answer = resp.json();

@@ -37,14 +37,7 @@ if (resp.status === 400) {
     `Stack Exchange refused the search: ${refusal?.error_message ?? "no reason given"}`,
   );
 }
-if (!resp.ok) {
-  throw new Error(`Stack Exchange answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error(
-    "the answer of Stack Exchange is larger than 2 MB; ask for a smaller pageSize",
-  );
-}
+resp.check("Stack Exchange", { truncated: "ask for a smaller pageSize" });
 
 const found = resp.json()?.items;
 if (!Array.isArray(found) || found.includes(null)) {

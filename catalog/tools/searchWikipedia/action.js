@@ -21,12 +21,7 @@ const resp = await fetch(
 if (resp.status === 404) {
   return { found: false, title: name };
 }
-if (!resp.ok) {
-  throw new Error(`Wikipedia answered with HTTP status ${resp.status}`);
-}
-if (resp.truncated) {
-  throw new Error("the answer of Wikipedia is larger than 500 kB");
-}
+resp.check("Wikipedia");
 
 const page = resp.json();
 if (typeof page?.title !== "string") {
