@@ -50,6 +50,11 @@ interface FetchResponse {
   readonly url: string;
   arrayBuffer(): Now<ArrayBuffer>;
   bytes(): Now<Uint8Array>;
+  /**
+   * The response itself; fails when the status is none of success or the body
+   * was cut. advice says what to do, by status or "truncated".
+   */
+  check(who?: string, advice?: Record<string, string>): this;
   json(): any;
   text(): Now<string>;
 }
@@ -69,6 +74,27 @@ declare const safety: Safety;
 interface Safety {
   readonly fs: FileSystem;
   readonly parser: Parser;
+  readonly time: Time;
+}
+
+/** Times as a calendar and the clocks of a zone have them. */
+interface Time {
+  /** Milliseconds since 1970 of an ISO 8601 time; name is for messages. */
+  parse(text: string, name?: string): number;
+  zoned(time: Date | number, zone?: string): ZonedTime;
+}
+
+interface ZonedTime {
+  year: number;
+  month: number;
+  day: number;
+  hour: number;
+  minute: number;
+  second: number;
+  millisecond: number;
+  weekday: string;
+  offset: string;
+  iso: string;
 }
 
 /** Files below the base folder. Paths are relative to it, with slashes. */

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/authoring"
+	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
@@ -26,7 +27,14 @@ func (a *app) newCmd() *cobra.Command {
 		Example: `  toolwarrant new readingTime --dir mytools
   toolwarrant new latestRelease --dir mytools --template http`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, pos []string) error {
+		RunE: func(c *cobra.Command, pos []string) error {
+			bundled, err := catalog.Open(c.Context(), catalog.Options{})
+			if err != nil {
+				return err
+			}
+			if _, err := bundled.Lookup(c.Context(), pos[0]); err == nil {
+				return fault.New(fault.Usage, "bad-name", "%q is the name of a bundled tool, which no other may take", pos[0])
+			}
 			folder, err := authoring.New(dir, pos[0], template)
 			if err != nil {
 				return err

@@ -38,6 +38,8 @@ const listNames = `
 	walk("Safety", safety);
 	walk("FileSystem", safety.fs);
 	walk("Parser", safety.parser);
+	walk("Time", safety.time);
+	walk("ZonedTime", safety.time.zoned(0));
 	walk("Java", Java);
 	walk("FetchResponse", response);
 	walk("FetchHeaders", response.headers);

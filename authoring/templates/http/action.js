@@ -16,9 +16,7 @@ const answer = await fetch(
 if (answer.status === 404) {
   return { found: false, repository };
 }
-if (!answer.ok) {
-  throw new Error(`GitHub answered with HTTP status ${answer.status}`);
-}
+answer.check("GitHub"); // fails for any other status but success
 
 const release = answer.json();
 return {
