@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,8 @@ import (
 const (
 	headerVersion = "Mcp-Protocol-Version"
 	headerSession = "Mcp-Session-Id"
+	headerMethod  = "Mcp-Method"
+	headerName    = "Mcp-Name"
 )
 
 // serveMCP reads and checks the message, then chooses the handler of the
@@ -33,13 +36,15 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 		s.serve(modern, w, r, who, frame{})
 		return
 	}
-	body, ok := s.readBody(w, r)
-	if !ok {
+	body, status, bad := s.readBody(w, r)
+	if bad != nil {
+		s.refusedMessage(r, who, nil, frame{}, bad)
+		writeRPC(w, status, bad.answer(frame{}))
 		return
 	}
 	f, bad := parseFrame(body)
 	if bad != nil {
-		s.refusedCall(r, who, f, bad)
+		s.refusedMessage(r, who, body, f, bad)
 		writeRPC(w, http.StatusBadRequest, bad.answer(f))
 		return
 	}
@@ -104,6 +109,36 @@ func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who 
 	}
 }
 
+// refusedMessage puts a message on record that could not be read, where it was
+// a call by its headers or by what of it can be made out.
+func (s *Server) refusedMessage(r *http.Request, who *decision.Principal, body []byte, f frame, bad *rpcError) {
+	f = made(f, body)
+	if r.Header.Get(headerMethod) == methodCall {
+		f.method = methodCall
+	}
+	if f.toolName() == "" {
+		if name, err := json.Marshal(map[string]string{"name": r.Header.Get(headerName)}); err == nil {
+			f.params = name
+		}
+	}
+	s.refusedCall(r, who, f, bad)
+}
+
+// made is f with what body can be made out to say where f does not say it.
+func made(f frame, body []byte) frame {
+	if f.method == methodCall && f.toolName() != "" {
+		return f
+	}
+	m := meant(body)
+	if m.method == methodCall {
+		f.method = methodCall
+	}
+	if f.params == nil {
+		f.params = m.params
+	}
+	return f
+}
+
 // refusedCall puts a call on record that the protocol refused.
 func (s *Server) refusedCall(r *http.Request, who *decision.Principal, f frame, bad *rpcError) {
 	if f.method != methodCall {
@@ -124,9 +159,9 @@ func refuse(ctx context.Context, caller Caller, c CallRequest, f frame, bad *rpc
 	}
 }
 
-// readBody reads one message within its size and time; false means that the
-// answer has been written.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+// readBody reads one message within its size and time, or says with which HTTP
+// status it is refused, and why.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *rpcError) {
 	rc := http.NewResponseController(w)
 	// Errors: a writer without deadlines, in tests, has no slow clients.
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
@@ -135,14 +170,12 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		writeRPC(w, http.StatusRequestEntityTooLarge,
-			(&rpcError{code: codeInvalidRequest, message: "the message has more than " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"}).answer(frame{}))
+		return nil, http.StatusRequestEntityTooLarge,
+			&rpcError{code: codeInvalidRequest, message: "the message has more than " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"}
 	case err != nil:
-		writeRPC(w, http.StatusBadRequest, (&rpcError{code: codeParse, message: "the message could not be read"}).answer(frame{}))
-	default:
-		return body, true
+		return nil, http.StatusBadRequest, &rpcError{code: codeParse, message: "the message could not be read"}
 	}
-	return nil, false
+	return body, http.StatusOK, nil
 }
 
 func writeRPC(w http.ResponseWriter, status int, body []byte) {

@@ -80,7 +80,7 @@ func parseFrame(body []byte) (frame, *rpcError) {
 			bad = &rpcError{code: codeInvalidRequest, message: text}
 		}
 	}
-	version, hasMethod, hasID := false, false, false
+	version, hasMethod, hasID, hasOutcome := false, false, false, false
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
 		if err != nil {
@@ -115,6 +115,8 @@ func parseFrame(body []byte) (frame, *rpcError) {
 				continue
 			}
 			f.params = value.Clone()
+		case "result", "error":
+			hasOutcome = true
 		}
 	}
 	if _, err := dec.ReadToken(); err != nil {
@@ -132,8 +134,57 @@ func parseFrame(body []byte) (frame, *rpcError) {
 		invalid("the method is empty")
 	case !hasMethod && f.id == nil:
 		invalid("neither a method nor an id")
+	case !hasMethod && !hasOutcome:
+		invalid("neither a method nor a result nor an error")
+	case f.method == methodCall && !hasID:
+		invalid("a call has an id")
 	}
 	return f, bad
+}
+
+// meant reads what a message that is refused was to be, as far as it can be
+// told: a call where any reader could take it for one. It is for the record
+// alone, and forgives what parseFrame refuses; of a batch it is the first call.
+func meant(body []byte) frame {
+	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if dec.PeekKind() != '[' {
+		return meantObject(dec)
+	}
+	_, _ = dec.ReadToken()
+	for dec.PeekKind() == '{' {
+		if f := meantObject(dec); f.method == methodCall {
+			return f
+		}
+	}
+	return frame{}
+}
+
+func meantObject(dec *jsontext.Decoder) (f frame) {
+	if dec.PeekKind() != '{' {
+		return f
+	}
+	_, _ = dec.ReadToken()
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return f
+		}
+		key := name.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return f
+		}
+		switch {
+		case key == "method" && value.Kind() == '"':
+			if s, err := jsontext.AppendUnquote(nil, value); err == nil && string(s) == methodCall {
+				f.method = methodCall
+			}
+		case key == "params" && f.params == nil:
+			f.params = value.Clone()
+		}
+	}
+	_, _ = dec.ReadToken()
+	return f
 }
 
 func parseError(dec *jsontext.Decoder) *rpcError {

@@ -44,8 +44,16 @@ func TestRefusedCallsAreRecorded(t *testing.T) {
 		{"no capabilities", call(`{"name":"base64","_meta":{"` + metaProtocolVersion + `":"` + modernVersion + `"}}`), modern(), codeInvalidParams, "base64"},
 		{"no params", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, nil, codeInvalidParams, ""},
 		{"a list of params", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}`, nil, codeInvalidRequest, ""},
-		{"an argument twice", call(`{"name":"base64","arguments":{"text":"a","text":"b"}}`), nil, codeParse, ""},
-		{"bad UTF-8", call("{\"name\":\"base64\",\"arguments\":{\"text\":\"\xff\"}}"), nil, codeParse, ""},
+		{"an argument twice", call(`{"name":"base64","arguments":{"text":"a","text":"b"}}`), nil, codeParse, "base64"},
+		{"bad UTF-8", call("{\"name\":\"base64\",\"arguments\":{\"text\":\"\xff\"}}"), nil, codeParse, "base64"},
+		{"a batch", `[{"jsonrpc":"2.0","id":1,"method":"tools/list"},` + call(`{"name":"base64"}`) + `]`, nil, codeInvalidRequest, "base64"},
+		{"a method twice", `{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call","params":{"name":"base64"}}`, nil, codeParse, "base64"},
+		{"a method twice by its header", `{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/x"}`, modern(), codeParse, "base64"},
+		{"too large", call(`{"name":"base64","arguments":{"text":"` + strings.Repeat("a", 12<<20) + `"}}`), modern(), codeInvalidRequest, "base64"},
+		{"no id", `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"base64"}}`, modern(), codeInvalidRequest, "base64"},
+		{"no id, before", `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"base64"}}`, nil, codeInvalidRequest, "base64"},
+		{"cut off", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"base6`, modern(), codeParse, "base64"},
+		{"misspelt", `{"jsonrpc":"2.0","id":1,"Method":"tools/call","params":{"name":"base64"}}`, modern(), codeInvalidRequest, "base64"},
 		{"an unknown session", call(`{"name":"base64"}`), []string{headerSession, "nobody"}, 0, "base64"},
 		{"no session", call(`{"name":"base64"}`), nil, 0, "base64"},
 		{"a long name", call(`{"name":"` + strings.Repeat("x", 5000) + `"}`), modern(), codeInvalidParams, strings.Repeat("x", maxToolName)},
@@ -108,8 +116,8 @@ func TestRefusedStdioCallsAreRecorded(t *testing.T) {
 		got = append(got, fmt.Sprint(e.Origin, " ", e.Tool.Name, " ", code))
 	}
 	slices.Sort(got)
-	if want := []string{"mcp-stdio  INVALID_ARGUMENTS/protocol", "mcp-stdio  INVALID_ARGUMENTS/protocol", "mcp-stdio base64 ", "mcp-stdio base64 INVALID_ARGUMENTS/protocol",
-		"mcp-stdio hash INVALID_ARGUMENTS/protocol", "mcp-stdio uuid INVALID_ARGUMENTS/protocol"}; !slices.Equal(got, want) {
+	if want := []string{"mcp-stdio  INVALID_ARGUMENTS/protocol", "mcp-stdio base64 ", "mcp-stdio base64 INVALID_ARGUMENTS/protocol",
+		"mcp-stdio hash INVALID_ARGUMENTS/protocol", "mcp-stdio uuid INVALID_ARGUMENTS/protocol", "mcp-stdio x INVALID_ARGUMENTS/protocol"}; !slices.Equal(got, want) {
 		t.Errorf("%q\n%s", got, out.String())
 	}
 }

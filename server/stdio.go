@@ -142,7 +142,7 @@ func (l *lineWriter) pass(line []byte, to io.Writer) error {
 		bad = &rpcError{code: codeInvalidRequest, message: "this id is in use, or the server is stopping"}
 	}
 	if bad != nil {
-		if f.method == methodCall && l.refused != nil {
+		if f = made(f, line); f.method == methodCall && l.refused != nil {
 			l.refused(f, bad)
 		}
 		if !f.silent {
