@@ -37,6 +37,10 @@ reloaded=$(grep -c 'reloaded' "$SCRATCH/serve.log" || true)
 ! grep -q 'refused' "$SCRATCH/serve.log" || { grep refused "$SCRATCH/serve.log" | head -5; fail 'a policy was refused'; }
 [ "$reloaded" -ge 2 ] || fail "the policy was reloaded $reloaded times"
 ok1=$(json "$SCRATCH/soak.json" input.ok)
+asked=$(json "$SCRATCH/soak.json" input.accepted)
+shed=$(json "$SCRATCH/soak.json" input.shed)
+[ $((asked * 20)) -ge "$ok1" ] || fail "of $ok1 calls only $asked were approved, less than a twentieth"
+[ $((shed * 10)) -le "$ok1" ] || fail "$shed messages were shed, more than a tenth of $ok1"
 note "$ok1 calls, $(json "$SCRATCH/soak.json" input.accepted) accepted, $(json "$SCRATCH/soak.json" input.shed) shed, $reloaded reloads"
 
 say 'a stop under load'
