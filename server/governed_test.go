@@ -273,7 +273,7 @@ func TestListFollowsPolicyAndCatalog(t *testing.T) {
 	}
 	want("a draft", "agent", "t_three t_two")
 	want("a draft", "not-t_two", "t_three")
-	if res, _, err := i.Publish(context.Background(), me, tool, ""); err != nil || res.Err != nil {
+	if res, _, err := i.Publish(context.Background(), me, tool, "", service.TestOptions{}); err != nil || res.Err != nil {
 		t.Fatal(err, res.Err)
 	}
 	want("published", "agent", "t_one t_three t_two")

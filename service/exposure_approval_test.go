@@ -182,7 +182,7 @@ func TestApprovalOfAUserTool(t *testing.T) {
 	} {
 		t.Run(tc.name+" "+tc.mode, func(t *testing.T) {
 			if tc.name != "trusted" {
-				_, _, err := s.Publish(ctx, operator, find(tc.name), "")
+				_, _, err := s.Publish(ctx, operator, find(tc.name), "", TestOptions{})
 				check(t, err)
 			}
 			tool := find(tc.name)

@@ -187,7 +187,7 @@ func TestNothingWithoutARecord(t *testing.T) {
 	_, hide := s.Hide(ctx, operator, []string{"uuid"})
 	_, lower := s.SetApproval(ctx, operator, write, "disabled", "why not", true)
 	_, edit := s.SetApproval(ctx, operator, mine, "disabled", "why not", true)
-	_, _, publish := s.Publish(ctx, operator, mine, "")
+	_, _, publish := s.Publish(ctx, operator, mine, "", TestOptions{})
 	for what, err := range map[string]error{
 		"preset": s.KeepPreset(ctx, operator, "everything"), "auto": s.AutoExpose(ctx, operator, false), "hide": hide, "lower": lower, "edit": edit, "publish": publish,
 	} {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -23,10 +24,55 @@ const (
 	ModeFixture = "fixture" // fetches answered from the tool's fixtures.json
 )
 
+// TestOptions say how a Local Pass is run.
+type TestOptions struct {
+	// Live sends fetches to the network, with the real secrets, also where the
+	// tool has fixtures. The decision holds as for any call.
+	Live bool
+	// Repeat is how many runs in a row have to pass with the same result; less
+	// than 2 is one run. The results of a tool whose document says
+	// "x-toolwarrant-repeatable": false may differ.
+	Repeat int
+}
+
+// MaxRepeat bounds TestOptions.Repeat.
+const MaxRepeat = 100
+
+// repeatableMember says, with the value false, that a tool gives another
+// result each time.
+const repeatableMember = "x-toolwarrant-repeatable"
+
 // Test runs the Local Pass of a tool (Safe Tool Spec section 11.3): its code
 // with its testValues, in the sandbox and under the decision that it would be
-// served with. It changes nothing. The mode says where fetches went.
-func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Tool) (res executor.Result, mode string) {
+// served with. It changes nothing. The mode says where fetches went. Of several
+// runs the result is the first one that failed, or the last one.
+func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Tool, o TestOptions) (res executor.Result, mode string) {
+	if o.Repeat > MaxRepeat {
+		err := fault.New(fault.Usage, "repeat", "a test is repeated at most %d times", MaxRepeat)
+		return executor.Result{Outcome: fault.Failed, Err: err}, ModeLive
+	}
+	res, mode = s.testOnce(ctx, p, t, o.Live)
+	first := res.Value
+	for n := 2; n <= o.Repeat && res.Outcome == fault.OK; n++ {
+		if res, mode = s.testOnce(ctx, p, t, o.Live); res.Outcome == fault.OK && !bytes.Equal(first, res.Value) && repeatable(t.Spec) {
+			res.Outcome = fault.Failed
+			res.Err = t.Spec.At(fault.New(fault.LocalPassFailed, "not-repeatable",
+				"run %d of the test gave another result than the first; choose testValues that always give one result, or say %q: false in the document", n, repeatableMember), "")
+		}
+	}
+	return res, mode
+}
+
+func repeatable(s *spec.Spec) bool {
+	for _, f := range s.Extra {
+		if f.Name == repeatableMember {
+			return string(f.Value) != "false"
+		}
+	}
+	return true
+}
+
+func (s *Service) testOnce(ctx context.Context, p decision.Principal, t *catalog.Tool, live bool) (res executor.Result, mode string) {
 	mode = ModeLive
 	if wrong := t.Spec.CheckCode(); len(wrong) > 0 {
 		return executor.Result{Outcome: fault.Failed, Err: wrong[0]}, mode
@@ -37,12 +83,14 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 		return executor.Result{Outcome: fault.Failed, Err: ferr}, mode
 	}
 	call.Args = args
-	fixtures, ok, err := catalog.Fixtures(t)
-	if err != nil {
-		return executor.Result{Outcome: fault.Failed, Err: fault.From(err)}, mode
-	}
-	if ok {
-		mode, call.Fixtures, call.FixtureEnv = ModeFixture, recorded{fixtures}, fixtures.Env
+	if !live {
+		fixtures, ok, err := catalog.Fixtures(t)
+		if err != nil {
+			return executor.Result{Outcome: fault.Failed, Err: fault.From(err)}, mode
+		}
+		if ok {
+			mode, call.Fixtures, call.FixtureEnv = ModeFixture, recorded{fixtures}, fixtures.Env
+		}
 	}
 	if usesFiles(t.Spec) {
 		dir, ferr := testWorkspace(t)
@@ -84,7 +132,7 @@ func testWorkspace(t *catalog.Tool) (string, *fault.Error) {
 // as it is, and the error is LOCAL_PASS_FAILED with the cause in its message;
 // one that the policy does not let this caller publish with this justification
 // stays so too (POLICY_DENIED). The justification goes on record.
-func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.Tool, justification string) (res executor.Result, mode string, err error) {
+func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.Tool, justification string, o TestOptions) (res executor.Result, mode string, err error) {
 	if len(justification) > maxJustification {
 		return res, mode, fault.New(fault.Usage, "justification-too-long", "the justification has %d bytes; at most %d go on record", len(justification), maxJustification)
 	}
@@ -92,7 +140,12 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 	if lacking := t.Spec.CheckRuntime(rt); len(lacking) > 0 {
 		return res, mode, lacking[0]
 	}
-	res, mode = s.Test(ctx, p, t)
+	if s.inCatalog(ctx, t) {
+		if err := s.Catalog.NameFree(t); err != nil {
+			return res, mode, err
+		}
+	}
+	res, mode = s.Test(ctx, p, t, o)
 	if res.Outcome != fault.OK {
 		cause := res.Err
 		if cause == nil {

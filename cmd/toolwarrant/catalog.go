@@ -144,6 +144,7 @@ func (a *app) justificationFlag(c *cobra.Command, to *string) {
 
 func (a *app) catalogPublishCmd() *cobra.Command {
 	justification := ""
+	var o service.TestOptions
 	c := &cobra.Command{
 		Use:   "publish NAME",
 		Short: "Test a tool and, if it passes, serve exactly what passed",
@@ -155,7 +156,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 			"  toolwarrant catalog publish cleanup --justification \"clears the cache every night\"",
 		Args: cobra.ExactArgs(1),
 		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
-			res, _, err := s.Publish(ctx, principal(), t, justification)
+			res, _, err := s.Publish(ctx, principal(), t, justification, o)
 			if err != nil {
 				return err
 			}
@@ -176,6 +177,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 			return nil
 		}),
 	}
+	testFlags(c, &o)
 	a.justificationFlag(c, &justification)
 	a.formats(c, "text", "json")
 	a.policyFlag(c)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
@@ -8,6 +10,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/internal/junit"
+	"github.com/toolwarrant/toolwarrant/service"
 )
 
 // testView is the JSON shape of one Local Pass among several.
@@ -20,15 +23,25 @@ type testView struct {
 
 func (a *app) testCmd() *cobra.Command {
 	var all, write bool
+	var o service.TestOptions
 	justification := ""
 	c := &cobra.Command{
 		Use:   "test SPEC|NAME...",
 		Short: "Run the Local Pass of tools: their code with their testValues",
 		Long: `Run each tool with its testValues, in the sandbox and under the decision that
 it would be served with. With --write a tool that passes is published: its
-document gets draft false and its toolSafety; a bundled tool only its state.`,
+document gets draft false and its toolSafety; a bundled tool only its state.
+A tool that does not pass is left as it was.
+
+Fetches of a tool with a fixtures.json are answered from there, with the made-up
+credentials of that file (mode fixture). With --live they go to the network with
+the real secrets, as far as the decision lets them (mode live). With --repeat
+each tool runs that many times, and has to give one result, unless its document
+says "x-toolwarrant-repeatable": false.`,
 		Example: `  toolwarrant test --all
   toolwarrant test ./mytool --write
+  toolwarrant test ./mytool --repeat 2
+  toolwarrant test getWeather --live
   toolwarrant test --all --format junit > report.xml`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, names []string) error {
@@ -54,40 +67,82 @@ document gets draft false and its toolSafety; a bundled tool only its state.`,
 				}
 				tools = append(tools, sub.tool)
 			}
+			if o.Repeat < 1 || o.Repeat > service.MaxRepeat {
+				return fault.New(fault.Usage, "repeat", "--repeat takes a number from 1 to %d", service.MaxRepeat)
+			}
+			several := all || len(names) > 1
 			views := make([]testView, 0, len(tools))
-			for _, t := range tools {
+			for i, t := range tools {
+				if several {
+					a.progress(i+1, len(tools), t.Spec.Name)
+				}
 				var res executor.Result
 				var mode string
 				if write {
-					res, mode, err = s.Publish(ctx, principal(), t, justification)
+					res, mode, err = s.Publish(ctx, principal(), t, justification, o)
 					if err != nil && res.Outcome == fault.OK || err != nil && res.CallID == "" {
 						return err
 					}
 				} else {
-					res, mode = s.Test(ctx, principal(), t)
+					res, mode = s.Test(ctx, principal(), t, o)
 				}
 				views = append(views, testView{Name: t.Spec.Name, Passed: res.Outcome == fault.OK, Mode: mode, callView: view(res)})
-				if a.format == "text" {
-					a.printTest(views[len(views)-1], res)
-				}
 			}
-			return a.tested(views, all || len(names) > 1)
+			if several {
+				a.progress(0, 0, "")
+			}
+			return a.tested(views, several)
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "test every tool of the catalog")
 	c.Flags().BoolVar(&write, "write", false, "publish what passes")
+	testFlags(c, &o)
 	a.justificationFlag(c, &justification)
 	a.formats(c, "text", "json", "junit")
 	a.policyFlag(c)
 	return c
 }
 
-func (a *app) printTest(v testView, res executor.Result) {
-	if v.Passed {
-		a.printf("PASS  %-20s %-7s %s  %s\n", v.Name, v.Mode, res.Decision.RiskLevel, short(text(res.Value)))
+// testFlags are the options of a Local Pass.
+func testFlags(c *cobra.Command, o *service.TestOptions) {
+	c.Flags().IntVar(&o.Repeat, "repeat", 1, "run each test this many times, and want one result")
+	c.Flags().BoolVar(&o.Live, "live", false, "send fetches to the network with the real secrets, not to the tool's fixtures")
+}
+
+// progress shows a person at a terminal how far the tests are; 0 takes the
+// line away.
+func (a *app) progress(n, of int, name string) {
+	if !isTerminal(a.std.err) {
 		return
 	}
-	a.printf("FAIL  %-20s %-7s %s\n", v.Name, v.Mode, mask.Visible(v.Error.Error()))
+	const clear = "\r\x1b[K"
+	if n == 0 {
+		fmt.Fprint(a.std.err, clear)
+		return
+	}
+	fmt.Fprintf(a.std.err, "%s%d/%d %s", clear, n, of, mask.Visible(name))
+}
+
+// printTests prints the table of results. Of a tool that did not pass, its logs
+// and what it may do stand below its row.
+func (a *app) printTests(views []testView) {
+	wide := 20
+	for _, v := range views {
+		wide = max(wide, len(v.Name))
+	}
+	for _, v := range views {
+		if v.Passed {
+			a.printf("PASS  %-*s %-7s %s  %s\n", wide, v.Name, v.Mode, v.Decision.RiskLevel, short(text(v.Result)))
+			continue
+		}
+		a.printf("FAIL  %-*s %-7s %s\n", wide, v.Name, v.Mode, mask.Visible(v.Error.Error()))
+		for _, l := range v.Logs {
+			a.printf("      log %s: %s\n", l.Level, mask.Visible(l.Text))
+		}
+		if v.Decision != nil {
+			a.printf("      risk %s\n", v.Decision.RiskLevel)
+		}
+	}
 }
 
 // short cuts a result to one line for a person.
@@ -116,6 +171,7 @@ func (a *app) tested(views []testView, several bool) error {
 			return err
 		}
 	default:
+		a.printTests(views)
 		a.printf("%d passed, %d failed\n", len(views)-failed, failed)
 	}
 	if failed == 0 {

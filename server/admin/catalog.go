@@ -205,7 +205,7 @@ func publishTool(c *call) (act, error) {
 	return act{detail: detail, do: func(context.Context) (answer, error) {
 		return c.job("publish", 1, func(ctx context.Context, progress service.Progress) (any, error) {
 			progress(0, t.Spec.Name)
-			r, mode, err := s.Publish(ctx, c.who, t, in.Justification)
+			r, mode, err := s.Publish(ctx, c.who, t, in.Justification, service.TestOptions{})
 			if err != nil {
 				return nil, err
 			}

@@ -154,7 +154,7 @@ func testTools(c *call) (act, error) {
 					return nil, errors.New("cancelled")
 				}
 				progress(i, t.Spec.Name)
-				r, mode := s.Test(ctx, c.who, t)
+				r, mode := s.Test(ctx, c.who, t, service.TestOptions{})
 				v := testView{Name: t.Spec.Name, Passed: r.Outcome == fault.OK, Mode: mode, callView: viewCall(r)}
 				if !v.Passed {
 					failed++
