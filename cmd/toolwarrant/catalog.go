@@ -19,9 +19,10 @@ import (
 func (a *app) catalogCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "catalog",
-		Short: "See, publish and withdraw tools, and choose which ones are served",
+		Short: "See, publish, withdraw, import and export tools, and choose which ones are served",
 		Example: `  toolwarrant catalog list
   toolwarrant catalog show writeTextFile
+  toolwarrant catalog import mytool.json
   toolwarrant catalog preset dev-essentials
   toolwarrant catalog hide getWeather
   toolwarrant catalog approval readTextFile required`,
@@ -29,6 +30,7 @@ func (a *app) catalogCmd() *cobra.Command {
 		RunE: needsVerb,
 	}
 	c.AddCommand(a.catalogListCmd(), a.catalogShowCmd(), a.catalogPublishCmd(), a.catalogDraftCmd(),
+		a.catalogImportCmd(), a.catalogExportCmd(), a.catalogCloneCmd(),
 		a.catalogPresetCmd(), a.catalogExposeCmd(), a.catalogHideCmd(), a.catalogAutoExposeCmd(), a.catalogApprovalCmd())
 	return c
 }
