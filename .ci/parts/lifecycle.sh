@@ -12,4 +12,4 @@ cpu=$({ time (cd catalog && "$SCRATCH/catalog.test" -test.run '^$' -test.bench '
 cat "$SCRATCH/bench.log"
 grep -q '^BenchmarkOpen10000' "$SCRATCH/bench.log" || fail 'the benchmark did not run'
 awk -v c="$cpu" 'BEGIN { exit !(c < 8) }' || fail "10,000 tools took $cpu s of CPU, writing them included; at most 8"
-printf '10,000 tools: %s s of CPU, writing them included\n' "$cpu" >>"$SCRATCH/notes"
+note "10,000 tools: $cpu s of CPU, writing them included"
