@@ -14,8 +14,10 @@ func TestVerifyFindsWhatChangedAfterLoading(t *testing.T) {
 		"one byte of the code": func(s *spec.Spec) { s.Code = s.Code[:len(s.Code)-1] + " " },
 		"the description":      func(s *spec.Spec) { s.Description += "." },
 		"approval dropped":     func(s *spec.Spec) { s.HumanInTheLoop = nil },
-		"a static variable":    func(s *spec.Spec) { s.StaticVariables = append(s.StaticVariables, spec.StaticVariable{Key: "k", Value: "v"}) },
-		"a parameter":          func(s *spec.Spec) { s.Params = append(s.Params, spec.Param{Name: "more", Type: "STRING"}) },
+		"a static variable": func(s *spec.Spec) {
+			s.StaticVariables = append(s.StaticVariables, spec.StaticVariable{Key: "k", Value: "v"})
+		},
+		"a parameter": func(s *spec.Spec) { s.Params = append(s.Params, spec.Param{Name: "more", Type: "STRING"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := readBundle(copyBundled(t)) // not the one that the other tests share

@@ -106,7 +106,7 @@ func bundledEntry(d *document, st state, rules chooser) *entry {
 	t.Hidden = hidden
 	switch {
 	case d.tampered != "":
-		t.State, t.Why = StateRevoked, "it is not the tool that this build vouches for: " + d.tampered
+		t.State, t.Why = StateRevoked, "it is not the tool that this build vouches for: "+d.tampered
 	case d.spec.Draft:
 		t.Why = "its document says draft"
 	case st.Tools[d.spec.ToolID].Exposure == ExposureDraft:
