@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"path"
@@ -29,6 +30,7 @@ type document struct {
 	path     string // "" for a bundled one
 	pinned   bool   // ACTIVE needs a pass of exactly this digest
 	env      []string
+	listed   string // the digest that the manifest has for a bundled one
 	tampered string // why a bundled document is not what the manifest says
 }
 
@@ -61,8 +63,8 @@ func readBundle(fsys fs.FS) (*bundle, error) {
 			b.findings = append(b.findings, errs...)
 			continue
 		}
-		d := document{spec: s, source: SourceBuiltin}
 		entry, listed := m.Tools[s.Name]
+		d := document{spec: s, source: SourceBuiltin, listed: cmp.Or(entry.Digest, noDigest)}
 		switch {
 		case s.Name != dir.Name():
 			d.tampered = "its folder is called " + dir.Name()

@@ -11,7 +11,8 @@ import (
 
 // SetPass implements Store. The state file is read anew under the lock, so
 // that what other processes recorded is kept. A user tool that never passed
-// before is hidden, unless such tools are exposed of themselves.
+// before is hidden, unless such tools are exposed of themselves. A pass of a
+// tool whose name another one serves under is refused, as NameFree says.
 //
 // A pass makes a bundled tool ACTIVE only if preset, rules or a kept choice
 // choose it.
@@ -26,6 +27,14 @@ func (c *Catalog) SetPass(ctx context.Context, toolID string, pass *Pass) error 
 		return notFound(toolID)
 	}
 	return locked(ctx, userDir(c.options.Home), func() error {
+		if pass != nil { // another process may have published a tool of this name
+			if err := c.reload(ctx); err != nil {
+				return err
+			}
+			if err := c.NameFree(e.tool); err != nil {
+				return err
+			}
+		}
 		st, err := stateAfter(c.state, c.statePath())
 		if err != nil {
 			return err
@@ -43,6 +52,18 @@ func (c *Catalog) SetPass(ctx context.Context, toolID string, pass *Pass) error 
 		c.publish()
 		return nil
 	})
+}
+
+// NameFree refuses t if another tool serves under its name: SPEC_INVARIANT,
+// reason name-conflict. Drafts may share names, what is published may not.
+func (c *Catalog) NameFree(t *Tool) error {
+	for _, e := range c.content.Load().entries {
+		if other := e.tool; other.State == StateActive && other.Spec.ToolID != t.Spec.ToolID && fold(other.Spec.Name) == fold(t.Spec.Name) {
+			return t.Spec.At(fault.New(fault.SpecInvariant, "name-conflict",
+				"a tool called %q is published already, with the toolId %s; make it a draft, or rename one of the two", other.Spec.Name, other.Spec.ToolID), "/name")
+		}
+	}
+	return nil
 }
 
 // nextPass is what the state file says after old was followed by pass.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -24,6 +23,31 @@ var draftID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 // another tool has is refused (SPEC_INVARIANT, reason name-conflict), and
 // nothing is written then.
 func (c *Catalog) CreateDraft(ctx context.Context, doc *spec.Spec) (*Tool, error) {
+	return c.create(ctx, doc, nil, c.free)
+}
+
+// ImportDraft is CreateDraft for a document from elsewhere. beside has the
+// fixtures.json and the folder fixtures/ that came with it, nil = none; with
+// any of them the draft is a folder. Its name may be that of other tools of
+// the user, since drafts may share names, but not that of a bundled one.
+func (c *Catalog) ImportDraft(ctx context.Context, doc *spec.Spec, beside fs.FS) (*Tool, error) {
+	return c.create(ctx, doc, beside, c.freeID)
+}
+
+// CloneDraft makes a draft called name from the document of t and the
+// fixtures beside it. It has a toolId of its own, derived from the new name,
+// and its own times; everything else is kept byte for byte.
+func (c *Catalog) CloneDraft(ctx context.Context, t *Tool, name string) (*Tool, error) {
+	id := spec.DeriveToolID(name)
+	doc, ferr := t.Spec.Edit(spec.Patch{Name: &name, ToolID: &id})
+	if ferr != nil {
+		return nil, ferr
+	}
+	return c.create(ctx, doc, Beside(t), c.free)
+}
+
+// create writes the draft, if free lets it have its name and its id.
+func (c *Catalog) create(ctx context.Context, doc *spec.Spec, beside fs.FS, free func(doc *spec.Spec, id, path string) error) (*Tool, error) {
 	var made *Tool
 	err := c.change(ctx, func() error {
 		id := doc.ToolID
@@ -33,18 +57,15 @@ func (c *Catalog) CreateDraft(ctx context.Context, doc *spec.Spec) (*Tool, error
 		if !draftID.MatchString(id) {
 			return doc.At(fault.New(fault.SpecInvariant, "tool-id", "the toolId %q cannot name a draft: leave it out, or use letters, digits, - and _, at most 128", id), "/toolId")
 		}
-		if err := c.free(doc, id, ""); err != nil {
+		if err := free(doc, id, ""); err != nil {
 			return err
-		}
-		path := filepath.Join(userDir(c.options.Home), "tool-"+id+".json")
-		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-			return fault.New(fault.SpecInvariant, "name-conflict", "there is a file for the toolId %q already", id)
 		}
 		saved, ferr := asDraft(doc, id, c.now().UnixMilli(), true)
 		if ferr != nil {
 			return ferr
 		}
-		if err := saved.Save(path); err != nil {
+		path, err := place(userDir(c.options.Home), id, saved, beside)
+		if err != nil {
 			return err
 		}
 		made = &Tool{Spec: saved, Source: SourceUser, Path: path}
@@ -119,21 +140,37 @@ func (c *Catalog) after(made *Tool, err error) (*Tool, error) {
 	return c.current(e), nil
 }
 
+// freeID refuses an id that another tool has, and a name of a bundled one.
+func (c *Catalog) freeID(doc *spec.Spec, id, _ string) error {
+	for i := range c.bundle.docs {
+		if err := taken(c.bundle.docs[i].spec, doc, id); err != nil {
+			return err
+		}
+	}
+	for _, d := range c.docs {
+		if fold(d.spec.ToolID) == fold(id) {
+			return doc.At(fault.New(fault.SpecInvariant, "name-conflict", "the toolId %q belongs to the tool %q already; leave it out, or choose another", id, d.spec.Name), "/toolId")
+		}
+	}
+	return nil
+}
+
+// taken refuses a name or an id by which owner is known.
+func taken(owner, doc *spec.Spec, id string) error {
+	switch name := fold(doc.Name); {
+	case fold(owner.Name) == name || fold(owner.ToolID) == name:
+		return doc.At(fault.New(fault.SpecInvariant, "name-conflict", "the name %q belongs to another tool; choose another", doc.Name), "/name")
+	case fold(owner.ToolID) == fold(id) || fold(owner.Name) == fold(id):
+		return doc.At(fault.New(fault.SpecInvariant, "name-conflict", "the toolId %q belongs to another tool; leave it out, or choose another", id), "/toolId")
+	}
+	return nil
+}
+
 // free refuses a name or an id by which another tool than that at path is
 // known.
 func (c *Catalog) free(doc *spec.Spec, id, path string) error {
-	name := fold(doc.Name)
-	taken := func(owner *spec.Spec) error {
-		switch {
-		case fold(owner.Name) == name || fold(owner.ToolID) == name:
-			return doc.At(fault.New(fault.SpecInvariant, "name-conflict", "the name %q belongs to another tool; choose another", doc.Name), "/name")
-		case fold(owner.ToolID) == fold(id) || fold(owner.Name) == fold(id):
-			return doc.At(fault.New(fault.SpecInvariant, "name-conflict", "the toolId %q belongs to another tool; leave it out, or choose another", id), "/toolId")
-		}
-		return nil
-	}
 	for i := range c.bundle.docs {
-		if err := taken(c.bundle.docs[i].spec); err != nil {
+		if err := taken(c.bundle.docs[i].spec, doc, id); err != nil {
 			return err
 		}
 	}
@@ -141,7 +178,7 @@ func (c *Catalog) free(doc *spec.Spec, id, path string) error {
 		if path != "" && d.path == path {
 			continue
 		}
-		if err := taken(d.spec); err != nil {
+		if err := taken(d.spec, doc, id); err != nil {
 			return err
 		}
 	}

@@ -163,6 +163,7 @@ func TestTamperedBundledTool(t *testing.T) {
 				t.Errorf("served: %v", served)
 			}
 			if tool, err := c.Lookup(context.Background(), tc.hidden); err == nil {
+				wantFault(t, tool.Verify(), fault.Revoked, "manifest-mismatch")
 				setPass(t, c, tool)
 				if tool = lookup(t, c, tc.hidden); tool.State == StateActive {
 					t.Error("a pass made a tampered bundled tool active")

@@ -100,13 +100,13 @@ func conflict(d *document, why string) *fault.Error {
 func fold(s string) string { return strings.ToLower(s) }
 
 func bundledEntry(d *document, st state, rules chooser) *entry {
-	t := &Tool{Spec: d.spec, Source: d.source, State: StateDraft, Env: d.env, Approval: st.Approvals[d.spec.ToolID].Mode}
+	t := &Tool{Spec: d.spec, Source: d.source, State: StateDraft, Env: d.env, Approval: st.Approvals[d.spec.ToolID].Mode, vouched: d.listed}
 	e := &entry{tool: t}
 	chosen, hidden, why := rules.bundled(d)
 	t.Hidden = hidden
 	switch {
 	case d.tampered != "":
-		t.Why = "it is not the tool that this build vouches for: " + d.tampered
+		t.State, t.Why = StateRevoked, "it is not the tool that this build vouches for: "+d.tampered
 	case d.spec.Draft:
 		t.Why = "its document says draft"
 	case st.Tools[d.spec.ToolID].Exposure == ExposureDraft:
@@ -121,7 +121,7 @@ func bundledEntry(d *document, st state, rules chooser) *entry {
 }
 
 func userEntry(d *document, st state, rules chooser) *entry {
-	t := &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft}
+	t := &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft, vouched: d.spec.Digest()}
 	e := &entry{tool: t}
 	served := "it passed its test here"
 	if !d.pinned {

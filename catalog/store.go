@@ -50,6 +50,7 @@ const (
 	StateDraft               State = "DRAFT"
 	StateMissingRequirements State = "MISSING_REQUIREMENTS"
 	StateTestFailed          State = "TEST_FAILED"
+	StateRevoked             State = "REVOKED" // a bundled one that is not what the manifest lists
 )
 
 // What state.json says about exposure: the first and the last in a Pass, the
@@ -72,6 +73,8 @@ type Tool struct {
 	// Approval is how this installation asks for it, in the place of what its
 	// document says (bundled only); "" = as the document says.
 	Approval string
+
+	vouched string // the digest that was checked when it was loaded; "" = it is of no catalog
 }
 
 // Pass is what state.json keeps per toolId.

@@ -48,7 +48,7 @@ func TestToolCosts(t *testing.T) {
 	for _, tool := range tools {
 		name, total, took := tool.Spec.Name, int64(0), time.Duration(0)
 		for range runs {
-			c, effects, failure := prepared(t, tool, toolCase{}, policy, broker.Options{}, 0, nil)
+			c, effects, failure := prepared(t, tool, catalog.Case{}, policy, broker.Options{}, 0, nil)
 			if failure != nil {
 				t.Fatalf("%s: %+v", name, failure)
 			}
@@ -121,7 +121,7 @@ func TestLeapDays(t *testing.T) {
 		// Both day fields hold where one begins with a star: a Sunday is due in 2032.
 		`{"expression": "59 23 29 2 */7", "from": "2026-01-01", "count": 1}`: `["2032-02-29T23:59:00.000Z"]`,
 	} {
-		reply := call(t, rt, tools["cronNext"], toolCase{Args: []byte(args)}, policy, broker.Options{})
+		reply := call(t, rt, tools["cronNext"], catalog.Case{Args: []byte(args)}, policy, broker.Options{})
 		if string(reply.Result) != want {
 			t.Errorf("%s: got %s, %+v", args, reply.Result, reply.Failure)
 		}

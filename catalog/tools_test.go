@@ -124,7 +124,7 @@ func callWithin(t *testing.T, rt *js.Runtime, tool *catalog.Tool, tc catalog.Cas
 }
 
 // prepared is what callWithin runs, and serves its effects with.
-func prepared(t *testing.T, tool *catalog.Tool, tc toolCase, policy *resolver.Resolver, opts broker.Options, limit time.Duration, staged []string) (worker.Call, worker.Broker, *worker.Failure) {
+func prepared(t *testing.T, tool *catalog.Tool, tc catalog.Case, policy *resolver.Resolver, opts broker.Options, limit time.Duration, staged []string) (worker.Call, worker.Broker, *worker.Failure) {
 	t.Helper()
 	s := tool.Spec
 	raw, ferr := s.TestArgs()

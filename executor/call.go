@@ -101,7 +101,7 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		r.hide(secrets)
 	}
 	if r.ownRun() {
-		return nil
+		return r.tool.Verify()
 	}
 	if ok, why := e.Catalog.Exposed(r.tool); !ok && (r.tool.Hidden || r.tool.State == catalog.StateActive) {
 		return r.conceal(impact.Hidden, why)
@@ -118,6 +118,9 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		e.decided("hidden")
 		e.shadowHidden(ctx, r)
 		return r.conceal(impact.Hidden, "the policy hides this tool from the caller")
+	}
+	if err := r.tool.Verify(); err != nil {
+		return err
 	}
 	if r.tool.State != catalog.StateActive {
 		return fault.New(fault.NotActive, "state-"+slug(string(r.tool.State)), "the tool %q is not active: %s", r.tool.Spec.Name, r.tool.Why)

@@ -29,6 +29,7 @@ const (
 	PolicyDenied     Code = "POLICY_DENIED"
 	NotFound         Code = "NOT_FOUND"
 	NotActive        Code = "NOT_ACTIVE"
+	Revoked          Code = "REVOKED"
 	InvalidArguments Code = "INVALID_ARGUMENTS"
 	Unauthenticated  Code = "UNAUTHENTICATED"
 	RateLimited      Code = "RATE_LIMITED"
@@ -77,7 +78,7 @@ const (
 // an error, never OK.
 func (c Code) Outcome() Outcome {
 	switch c {
-	case ResolverReject, PolicyDenied, NotFound, NotActive, InvalidArguments, Unauthenticated,
+	case ResolverReject, PolicyDenied, NotFound, NotActive, Revoked, InvalidArguments, Unauthenticated,
 		RateLimited, ApprovalDenied, ApprovalPending, AuditUnavailable, PolicyUnavailable:
 		return Denied
 	}

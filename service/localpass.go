@@ -26,27 +26,39 @@ const (
 	ModeFixture = "fixture" // fetches answered from the tool's fixtures.json
 )
 
-// TestOptions say how a Local Pass goes.
+// TestOptions say how a Local Pass is run.
 type TestOptions struct {
-	// Live sends the fetches of a tool that has fixtures to the network all the
-	// same, with the secrets of this installation.
+	// Live sends fetches to the network, with the real secrets, also where the
+	// tool has fixtures. The decision holds as for any call.
 	Live bool
-	// Repeat runs it twice, each time in a workspace of its own: what passes
-	// only once is no pass.
-	Repeat bool
+	// Repeat is how many runs in a row have to pass with the same result; less
+	// than 2 is one run. The results of a tool whose document says
+	// "x-toolwarrant-repeatable": false may differ.
+	Repeat int
 }
 
+// MaxRepeat bounds TestOptions.Repeat.
+const MaxRepeat = 100
+
+// repeatableMember says, with the value false, that a tool gives another
+// result each time.
+const repeatableMember = "x-toolwarrant-repeatable"
+
 // TestRun is how a Local Pass ended: as its first call did that did not end as
-// it had to, else as the call with the testValues.
+// it had to, else as the last call with the testValues.
 type TestRun struct {
 	executor.Result
-	Mode   string // where fetches went: ModeLive or ModeFixture
-	Cases  int    // of cases.json, that ended as they say
-	Varies bool   // with Repeat: the second result is another one
+	Mode  string // where fetches went: ModeLive or ModeFixture
+	Cases int    // of the author's cases.json, that ended as they say
 }
 
 // Passed reports whether the tool passed.
 func (r TestRun) Passed() bool { return r.Outcome == fault.OK }
+
+func (r TestRun) failed(f *fault.Error) TestRun {
+	r.Outcome, r.Err = fault.Failed, f
+	return r
+}
 
 // Test runs the Local Pass of a tool (Safe Tool Spec section 11.3): its code
 // with its testValues and then, where it is a folder that has them, the cases of
@@ -54,40 +66,40 @@ func (r TestRun) Passed() bool { return r.Outcome == fault.OK }
 // with. It changes nothing.
 func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Tool, o TestOptions) TestRun {
 	run := TestRun{Mode: ModeLive}
-	fail := func(f *fault.Error) TestRun {
-		run.Outcome, run.Err = fault.Failed, f
-		return run
+	if o.Repeat > MaxRepeat {
+		return run.failed(fault.New(fault.Usage, "repeat", "a test is repeated at most %d times", MaxRepeat))
 	}
 	if wrong := t.Spec.CheckCode(); len(wrong) > 0 {
-		return fail(wrong[0])
+		return run.failed(wrong[0])
 	}
 	args, ferr := t.Spec.TestArgs()
 	if ferr != nil {
-		return fail(ferr)
+		return run.failed(ferr)
 	}
 	cases, err := catalog.Cases(t)
 	if err != nil {
-		return fail(fault.From(err))
+		return run.failed(fault.From(err))
 	}
-	fixtures, ok, err := catalog.Fixtures(t)
-	if err != nil {
-		return fail(fault.From(err))
-	}
-	call := executor.Call{Principal: p, Origin: decision.OriginCLITest, Name: t.Spec.Name, Unpublished: t}
-	if ok && !o.Live {
-		run.Mode, call.Fixtures, call.FixtureEnv = ModeFixture, recorded{fixtures}, fixtures.Env
-	}
-	call.Args = args
-	if run.Result = s.testCall(ctx, call, nil); !run.Passed() {
-		return run
-	}
-	if o.Repeat {
-		again := s.testCall(ctx, call, nil)
-		if again.Outcome != fault.OK {
-			run.Result = again
-			return run
+	call := executor.Call{Principal: p, Origin: decision.OriginCLITest, Name: t.Spec.Name, Unpublished: t, Args: args}
+	if !o.Live {
+		fixtures, ok, err := catalog.Fixtures(t)
+		if err != nil {
+			return run.failed(fault.From(err))
 		}
-		run.Varies = !bytes.Equal(again.Value, run.Value)
+		if ok {
+			run.Mode, call.Fixtures, call.FixtureEnv = ModeFixture, recorded{fixtures}, fixtures.Env
+		}
+	}
+	run.Result = s.testCall(ctx, call, nil)
+	first := run.Value
+	for n := 2; n <= o.Repeat && run.Passed(); n++ {
+		if run.Result = s.testCall(ctx, call, nil); run.Passed() && !bytes.Equal(first, run.Value) && repeatable(t.Spec) {
+			return run.failed(t.Spec.At(fault.New(fault.LocalPassFailed, "not-repeatable",
+				"run %d of the test gave another result than the first; choose testValues that always give one result, or say %q: false in the document", n, repeatableMember), ""))
+		}
+	}
+	if !run.Passed() {
+		return run
 	}
 	for i, c := range cases {
 		call.Args = args
@@ -101,12 +113,21 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 		}
 		if wrong := c.Mismatch(res.Value, res.Outcome != fault.OK, code, message); wrong != "" {
 			run.Result = res
-			return fail(fault.New(fault.LocalPassFailed, "case", "case %d (%s): %s", i+1, c.Name(), wrong).
+			return run.failed(fault.New(fault.LocalPassFailed, "case", "case %d (%s): %s", i+1, c.Name(), wrong).
 				At(catalog.CasesFile(t), fmt.Sprintf("/cases/%d", i), 0, 0))
 		}
 		run.Cases++
 	}
 	return run
+}
+
+func repeatable(s *spec.Spec) bool {
+	for _, f := range s.Extra {
+		if f.Name == repeatableMember {
+			return string(f.Value) != "false"
+		}
+	}
+	return true
 }
 
 // testCall makes one call of a Local Pass. files are beside those of the tool's
@@ -168,6 +189,11 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 	rt := spec.ThisRuntime()
 	if lacking := t.Spec.CheckRuntime(rt); len(lacking) > 0 {
 		return run, lacking[0]
+	}
+	if s.inCatalog(ctx, t) {
+		if err := s.Catalog.NameFree(t); err != nil {
+			return run, err
+		}
 	}
 	run = s.Test(ctx, p, t, o)
 	if !run.Passed() {

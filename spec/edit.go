@@ -12,6 +12,7 @@ import (
 // Patch names the members that an edit replaces; nil leaves one as it is.
 type Patch struct {
 	ToolID          *string
+	Name            *string
 	Draft           *bool
 	ToolSafety      *ToolSafety
 	CreateTimestamp *int64 // milliseconds since 1970
@@ -47,6 +48,9 @@ func (s *Spec) Edit(p Patch) (*Spec, *fault.Error) {
 	plain := func(b []byte) func(string) []byte { return func(string) []byte { return b } }
 	if p.ToolID != nil {
 		set("toolId", plain(encodeText(*p.ToolID)))
+	}
+	if p.Name != nil {
+		set("name", plain(encodeText(*p.Name)))
 	}
 	if p.Code != nil {
 		if act != nil {

@@ -19,9 +19,10 @@ import (
 func (a *app) catalogCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "catalog",
-		Short: "See, publish and withdraw tools, and choose which ones are served",
+		Short: "See, publish, withdraw, import and export tools, and choose which ones are served",
 		Example: `  toolwarrant catalog list
   toolwarrant catalog show writeTextFile
+  toolwarrant catalog import mytool.json
   toolwarrant catalog preset dev-essentials
   toolwarrant catalog hide getWeather
   toolwarrant catalog approval readTextFile required`,
@@ -29,6 +30,7 @@ func (a *app) catalogCmd() *cobra.Command {
 		RunE: needsVerb,
 	}
 	c.AddCommand(a.catalogListCmd(), a.catalogShowCmd(), a.catalogPublishCmd(), a.catalogDraftCmd(),
+		a.catalogImportCmd(), a.catalogExportCmd(), a.catalogCloneCmd(),
 		a.catalogPresetCmd(), a.catalogExposeCmd(), a.catalogHideCmd(), a.catalogAutoExposeCmd(), a.catalogApprovalCmd())
 	return c
 }
@@ -144,6 +146,7 @@ func (a *app) justificationFlag(c *cobra.Command, to *string) {
 
 func (a *app) catalogPublishCmd() *cobra.Command {
 	justification := ""
+	var o service.TestOptions
 	c := &cobra.Command{
 		Use:   "publish NAME",
 		Short: "Test a tool and, if it passes, serve exactly what passed",
@@ -155,7 +158,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 			"  toolwarrant catalog publish cleanup --justification \"clears the cache every night\"",
 		Args: cobra.ExactArgs(1),
 		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
-			res, err := s.Publish(ctx, principal(), t, justification, service.TestOptions{})
+			res, err := s.Publish(ctx, principal(), t, justification, o)
 			if err != nil {
 				return err
 			}
@@ -176,6 +179,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 			return nil
 		}),
 	}
+	testFlags(c, &o)
 	a.justificationFlag(c, &justification)
 	a.formats(c, "text", "json")
 	a.policyFlag(c)

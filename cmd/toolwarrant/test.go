@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
-	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/internal/junit"
@@ -18,28 +17,34 @@ type testView struct {
 	Name   string `json:"name"`
 	Passed bool   `json:"passed"`
 	Mode   string `json:"mode"`
-	Cases  int    `json:"cases"`  // that ended as cases.json says
-	Varies bool   `json:"varies"` // with --repeat: the second result was another
+	Cases  int    `json:"cases"` // that ended as cases.json says
 	callView
 }
 
 func (a *app) testCmd() *cobra.Command {
 	var all, write bool
-	var options service.TestOptions
+	var o service.TestOptions
 	justification := ""
 	c := &cobra.Command{
 		Use:   "test SPEC|NAME...",
 		Short: "Run the Local Pass of tools: their code with their testValues",
 		Long: `Run each tool with its testValues, in the sandbox and under the decision that
 it would be served with, and then, where its folder has them, the calls of its
-cases.json. A tool with a fixtures.json is tested without the network, in mode
-fixture, unless --live is given. With --write a tool that passes is published:
-its document gets draft false and its toolSafety; a bundled tool only its state.
+cases.json. With --write a tool that passes is published: its
+document gets draft false and its toolSafety; a bundled tool only its state.
+A tool that does not pass is left as it was.
+
+Fetches of a tool with a fixtures.json are answered from there, with the made-up
+credentials of that file (mode fixture). With --live they go to the network with
+the real secrets, as far as the decision lets them (mode live). With --repeat
+each tool runs that many times, and has to give one result, unless its document
+says "x-toolwarrant-repeatable": false.
 
 Exit status: 0 all passed, 1 one did not, 2 wrong usage, 3 the system failed.`,
 		Example: `  toolwarrant test --all
   toolwarrant test ./mytool --write
-  toolwarrant test ./mytool --live --repeat
+  toolwarrant test ./mytool --repeat 2
+  toolwarrant test getWeather --live
   toolwarrant test --all --format junit > report.xml`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, names []string) error {
@@ -65,64 +70,86 @@ Exit status: 0 all passed, 1 one did not, 2 wrong usage, 3 the system failed.`,
 				}
 				tools = append(tools, sub.tool)
 			}
+			if o.Repeat < 1 || o.Repeat > service.MaxRepeat {
+				return fault.New(fault.Usage, "repeat", "--repeat takes a number from 1 to %d", service.MaxRepeat)
+			}
+			several := all || len(names) > 1
 			views := make([]testView, 0, len(tools))
-			for _, t := range tools {
-				a.progress(len(views), len(tools), t.Spec.Name)
+			for i, t := range tools {
+				if several {
+					a.progress(i+1, len(tools), t.Spec.Name)
+				}
 				var run service.TestRun
 				if write {
-					run, err = s.Publish(ctx, principal(), t, justification, options)
+					run, err = s.Publish(ctx, principal(), t, justification, o)
 					if err != nil && (run.Passed() || run.CallID == "") {
 						a.progress(0, 0, "")
 						return err
 					}
 				} else {
-					run = s.Test(ctx, principal(), t, options)
+					run = s.Test(ctx, principal(), t, o)
 				}
-				a.progress(0, 0, "")
-				views = append(views, testView{t.Spec.Name, run.Passed(), run.Mode, run.Cases, run.Varies, view(run.Result)})
-				if a.format == "text" {
-					a.printTest(views[len(views)-1], run.Result)
-				}
+				views = append(views, testView{t.Spec.Name, run.Passed(), run.Mode, run.Cases, view(run.Result)})
 			}
-			return a.tested(views, all || len(names) > 1)
+			if several {
+				a.progress(0, 0, "")
+			}
+			return a.tested(views, several)
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "test every tool of the catalog")
 	c.Flags().BoolVar(&write, "write", false, "publish what passes")
-	c.Flags().BoolVar(&options.Live, "live", false, "let tools that have fixtures reach the network, with your secrets")
-	c.Flags().BoolVar(&options.Repeat, "repeat", false, "run each twice, and say whether the second result is another")
+	testFlags(c, &o)
 	a.justificationFlag(c, &justification)
 	a.formats(c, "text", "json", "junit")
 	a.policyFlag(c)
 	return c
 }
 
-func (a *app) printTest(v testView, res executor.Result) {
-	if v.Passed {
-		more := ""
-		if v.Cases > 0 {
-			more = fmt.Sprintf("  (and %d cases)", v.Cases)
-		}
-		if v.Varies {
-			more += "  (the second result is another)"
-		}
-		a.printf("PASS  %-20s %-7s %s  %s%s\n", v.Name, v.Mode, res.Decision.RiskLevel, short(text(res.Value)), more)
-		return
-	}
-	a.printf("FAIL  %-20s %-7s %s\n", v.Name, v.Mode, mask.Visible(v.Error.Error()))
+// testFlags are the options of a Local Pass.
+func testFlags(c *cobra.Command, o *service.TestOptions) {
+	c.Flags().IntVar(&o.Repeat, "repeat", 1, "run each test this many times, and want one result")
+	c.Flags().BoolVar(&o.Live, "live", false, "send fetches to the network with the real secrets, not to the tool's fixtures")
 }
 
-// progress shows, on a terminal alone, which of several tools is tested; of 0
-// it clears that again.
-func (a *app) progress(i, of int, name string) {
-	if of == 1 || a.format != "text" || !isTerminal(a.std.err) {
+// progress shows a person at a terminal how far the tests are; 0 takes the
+// line away.
+func (a *app) progress(n, of int, name string) {
+	if !isTerminal(a.std.err) {
 		return
 	}
-	if of == 0 {
-		fmt.Fprint(a.std.err, "\r\x1b[K")
+	const clear = "\r\x1b[K"
+	if n == 0 {
+		fmt.Fprint(a.std.err, clear)
 		return
 	}
-	fmt.Fprintf(a.std.err, "\r\x1b[K%d of %d: %s", i+1, of, mask.Visible(name))
+	fmt.Fprintf(a.std.err, "%s%d/%d %s", clear, n, of, mask.Visible(name))
+}
+
+// printTests prints the table of results. Of a tool that did not pass, its logs
+// and what it may do stand below its row.
+func (a *app) printTests(views []testView) {
+	wide := 20
+	for _, v := range views {
+		wide = max(wide, len(v.Name))
+	}
+	for _, v := range views {
+		if v.Passed {
+			more := ""
+			if v.Cases > 0 {
+				more = fmt.Sprintf("  (and %d cases)", v.Cases)
+			}
+			a.printf("PASS  %-*s %-7s %s  %s%s\n", wide, v.Name, v.Mode, v.Decision.RiskLevel, short(text(v.Result)), more)
+			continue
+		}
+		a.printf("FAIL  %-*s %-7s %s\n", wide, v.Name, v.Mode, mask.Visible(v.Error.Error()))
+		for _, l := range v.Logs {
+			a.printf("      log %s: %s\n", l.Level, mask.Visible(l.Text))
+		}
+		if v.Decision != nil {
+			a.printf("      risk %s\n", v.Decision.RiskLevel)
+		}
+	}
 }
 
 // short cuts a result to one line for a person.
@@ -151,6 +178,7 @@ func (a *app) tested(views []testView, several bool) error {
 			return err
 		}
 	default:
+		a.printTests(views)
 		a.printf("%d passed, %d failed\n", len(views)-failed, failed)
 	}
 	if failed == 0 {

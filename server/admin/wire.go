@@ -28,7 +28,7 @@ import (
 // statuses of the codes; what is not here is 500.
 var statuses = map[fault.Code]int{
 	fault.SpecParse: 422, fault.SpecInvariant: 422, fault.LocalPassFailed: 422,
-	fault.ResolverReject: 403, fault.PolicyDenied: 403, fault.ApprovalDenied: 403, fault.NotFound: 404, fault.NotActive: 409,
+	fault.ResolverReject: 403, fault.PolicyDenied: 403, fault.ApprovalDenied: 403, fault.NotFound: 404, fault.NotActive: 409, fault.Revoked: 409,
 	fault.InvalidArguments: 400, fault.Usage: 400, fault.Unauthenticated: 401, fault.RateLimited: 429, fault.ApprovalPending: 202,
 	fault.InvalidInput: 422, fault.HelperRuntime: 422, fault.Security: 422, fault.ResourceLimit: 422, fault.Timeout: 422,
 	fault.JSError: 422, fault.RuntimeError: 422, fault.Interrupted: 503,
