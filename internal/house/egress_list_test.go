@@ -144,8 +144,6 @@ var waysOut = map[string]struct {
 	"server failure TextContent":                        {1, masked},
 	"server forbidOrigin http.Error":                    {1, fixed},
 	"cmd/toolwarrant app.newCmd .printf":                {1, ours},
-	"cmd/toolwarrant app.progress fmt.Fprint":           {1, fixed},
-	"cmd/toolwarrant app.progress fmt.Fprintf":          {1, visible},
 	"cmd/toolwarrant app.typesCmd .printf":              {1, ours},
 	"cmd/toolwarrant app.watched fmt.Fprintf":           {1, visible},
 	"server watchedConn.Write .Write":                   {1, masked},
