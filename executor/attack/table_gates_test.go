@@ -80,6 +80,9 @@ var parserAttacks = []attack{
 	{name: "XML depth", class: "parser", code: `safety.parser.xml("<a>".repeat(100000))`, want: "HELPER_RUNTIME/parse-failed"},
 	{name: "HTML depth", class: "parser", code: `safety.parser.html("<div>".repeat(100000))`, want: "HELPER_RUNTIME/parse-failed"},
 	{name: "huge document", class: "parser", code: `const s = "a,".repeat(1 << 22); safety.parser.csv(s + s + s)`, want: "INVALID_INPUT/input-too-large"},
+	{name: "one record of a million fields", class: "parser", code: `return safety.parser.csv(",".repeat(1e6)).length`, want: "= 1"},
+	{name: "fields beyond the header", class: "parser", code: `return safety.parser.csv("a\n" + ",".repeat(5e6), { header: true }).length`, want: "= 1"},
+	{name: "a header of 60,000 names", class: "parser", code: `let s = ""; for (let i = 0; i < 60000; i++) s += i.toString(36) + ","; safety.parser.csv(s, { header: true })`, want: "HELPER_RUNTIME/parse-failed"},
 }
 
 // classAttacks ask for classes that are denied.

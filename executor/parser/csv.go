@@ -30,90 +30,112 @@ func CSV(ctx context.Context, text string, opts CSVOptions) (json.RawMessage, *w
 	if delimiter == '"' || delimiter == '\r' || delimiter == '\n' || delimiter == utf8.RuneError {
 		return nil, invalid(InvalidOption, "the delimiter cannot be a quote or a line end")
 	}
-	r := csvReader{rest: strings.TrimPrefix(text, "\ufeff"), delimiter: string(delimiter), line: 1}
+	r := csvReader{
+		ctx: ctx, rest: strings.TrimPrefix(text, "\ufeff"), line: 1,
+		delimiter: string(delimiter), ends: "\r\n" + string(delimiter),
+	}
 	var header []string
 	if opts.Header {
-		record, fail := r.next()
-		if fail != nil {
+		var fail *worker.Failure
+		if header, fail = r.header(); fail != nil {
 			return nil, fail
 		}
-		seen := map[string]bool{}
-		for _, name := range record {
-			if seen[name] {
-				return nil, failed("the header has a name twice: %q", clip(name))
-			}
-			seen[name] = true
-		}
-		header = append([]string{}, record...)
 	}
 	w := writer{ctx: ctx}
+	open, shut := "[", "]"
+	if opts.Header {
+		open, shut = "{", "}"
+	}
 	w.raw("[")
-	for n := 0; w.fail == nil; n++ {
-		record, fail := r.next()
-		if fail != nil {
-			return nil, fail
-		}
-		if record == nil {
-			break
-		}
+	for n := 0; r.more(); n++ {
 		if n > 0 {
 			w.raw(",")
 		}
-		w.record(header, opts.Header, record)
+		w.raw(open)
+		fail := r.record(func(i int, field string) *worker.Failure {
+			if opts.Header && i >= len(header) {
+				return nil
+			}
+			if i > 0 {
+				w.raw(",")
+			}
+			if opts.Header {
+				w.str(header[i])
+				w.raw(":")
+			}
+			w.str(field)
+			return w.fail
+		})
+		if fail != nil {
+			return nil, fail
+		}
+		if w.raw(shut); w.fail != nil {
+			break
+		}
 	}
 	w.raw("]")
 	return w.done()
 }
 
-func (w *writer) record(header []string, named bool, record []string) {
-	open, shut := "[", "]"
-	if named {
-		open, shut = "{", "}"
-		record = record[:min(len(record), len(header))]
+// maxColumns bounds the names of a header, which are kept to the end.
+const maxColumns = 16384
+
+// header reads the first record as names; nil where there is none.
+func (r *csvReader) header() (names []string, fail *worker.Failure) {
+	if !r.more() {
+		return nil, nil
 	}
-	w.raw(open)
-	for i, field := range record {
-		if i > 0 {
-			w.raw(",")
+	seen := map[string]bool{}
+	fail = r.record(func(_ int, name string) *worker.Failure {
+		if seen[name] {
+			return failed("the header has a name twice: %q", clip(name))
 		}
-		if named {
-			w.str(header[i])
-			w.raw(":")
+		if len(names) == maxColumns {
+			return failed("the header has more than %d names", maxColumns)
 		}
-		w.str(field)
-	}
-	w.raw(shut)
+		seen[name] = true
+		names = append(names, name)
+		return nil
+	})
+	return names, fail
 }
 
 type csvReader struct {
+	ctx       context.Context
 	rest      string
 	delimiter string
+	ends      string // what ends a field that is not quoted
 	line      int
-	record    []string
+	fields    int // read so far
 }
 
-// next reads a record, or nil at the end. The record is valid until the next
-// call.
-func (r *csvReader) next() ([]string, *worker.Failure) {
+// more passes over blank lines, and reports whether a record follows.
+func (r *csvReader) more() bool {
 	for r.rest != "" && (r.rest[0] == '\n' || r.rest[0] == '\r') {
 		r.endOfLine()
 	}
-	if r.rest == "" {
-		return nil, nil
-	}
-	r.record = r.record[:0]
-	for {
+	return r.rest != ""
+}
+
+// record reads a record and gives its fields to each, one by one, until each
+// fails. They are not collected: one record can be the whole text.
+func (r *csvReader) record(each func(i int, field string) *worker.Failure) *worker.Failure {
+	for i := 0; ; i++ {
 		field, fail := r.field()
+		if fail == nil {
+			fail = each(i, field)
+		}
+		if r.fields++; fail == nil && r.fields%4096 == 0 {
+			fail = over(r.ctx)
+		}
 		if fail != nil {
-			return nil, fail
+			return fail
 		}
-		r.record = append(r.record, field)
-		if strings.HasPrefix(r.rest, r.delimiter) {
-			r.rest = r.rest[len(r.delimiter):]
-			continue
+		if !strings.HasPrefix(r.rest, r.delimiter) {
+			r.endOfLine()
+			return nil
 		}
-		r.endOfLine()
-		return r.record, nil
+		r.rest = r.rest[len(r.delimiter):]
 	}
 }
 
@@ -130,12 +152,9 @@ func (r *csvReader) endOfLine() {
 // field reads up to a delimiter, a line end or the end of the text.
 func (r *csvReader) field() (string, *worker.Failure) {
 	if !strings.HasPrefix(r.rest, `"`) {
-		end := strings.IndexAny(r.rest, "\r\n")
+		end := strings.IndexAny(r.rest, r.ends) // the nearest: never further than this field
 		if end < 0 {
 			end = len(r.rest)
-		}
-		if i := strings.Index(r.rest[:end], r.delimiter); i >= 0 {
-			end = i
 		}
 		field := r.rest[:end]
 		r.rest = r.rest[end:]

@@ -3,6 +3,7 @@ package parser
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -99,6 +100,7 @@ func TestRefusals(t *testing.T) {
 		{"csv header twice", header, "a,a\n1,2\n", fault.HelperRuntime, ParseFailed},
 		{"csv delimiter", csv(CSVOptions{Delimiter: `"`}), "a", fault.InvalidInput, InvalidOption},
 		{"csv long header, many rows", header, strings.Repeat("h", 1<<20) + "\n" + strings.Repeat("1\n", 1000), fault.HelperRuntime, ResultTooLarge},
+		{"csv many names", header, strings.Join(numbered(maxColumns+1), ","), fault.HelperRuntime, ParseFailed},
 		{"xml missing", xmlParse, "", fault.InvalidInput, MissingInput},
 		{"xml doctype", xmlParse, `<!DOCTYPE r><r/>`, fault.HelperRuntime, ParseFailed},
 		{"xml external entity", xmlParse, `<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]><r>&e;</r>`, fault.HelperRuntime, ParseFailed},
@@ -160,6 +162,45 @@ func TestEndedCall(t *testing.T) {
 	}
 }
 
+// endsSoon is a context that ends after it was asked once.
+type endsSoon struct {
+	context.Context
+	asked int
+}
+
+func (c *endsSoon) Err() error {
+	if c.asked++; c.asked > 1 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestEndedWithinARecord: one record can be the whole text, and reading it is
+// given up with the call, whether its fields are wanted or not.
+func TestEndedWithinARecord(t *testing.T) {
+	for name, tc := range map[string]struct {
+		opts CSVOptions
+		text string
+	}{
+		"wanted":            {CSVOptions{}, strings.Repeat(",", MaxInput)},
+		"beyond the header": {CSVOptions{Header: true}, "a\n" + strings.Repeat(",", MaxInput-2)},
+		"of the header":     {CSVOptions{Header: true}, strings.Join(numbered(maxColumns), ",")},
+	} {
+		ctx := &endsSoon{Context: context.Background()}
+		if _, fail := CSV(ctx, tc.text, tc.opts); fail == nil || fail.Reason != Interrupted || ctx.asked > 2 {
+			t.Errorf("%s: %v, asked %d times", name, fail, ctx.asked)
+		}
+	}
+}
+
+func numbered(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}
+
 func fuzz(f *testing.F, p parse, seeds ...string) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -179,7 +220,7 @@ func fuzz(f *testing.F, p parse, seeds ...string) {
 }
 
 func FuzzCSV(f *testing.F) {
-	fuzz(f, csv(CSVOptions{Header: true}), "a,b\n1,\"2\"\n", "\"a\"\"b\" ,c\r\n", "\ufeff\n\r")
+	fuzz(f, csv(CSVOptions{Header: true}), "a,b\n1,\"2\"\n", "\"a\"\"b\" ,c\r\n", "\ufeff\n\r", strings.Repeat(",", 50000), "a\n"+strings.Repeat("1,", 50000))
 }
 
 func FuzzXML(f *testing.F) {
