@@ -27,8 +27,8 @@ func (c *Catalog) CreateDraft(ctx context.Context, doc *spec.Spec) (*Tool, error
 }
 
 // ImportDraft is CreateDraft for a document from elsewhere. beside has the
-// fixtures.json and the folder fixtures/ that came with it, nil = none; with
-// any of them the draft is a folder. Its name may be that of other tools of
+// fixtures.json, the cases.json and the folder fixtures/ that came with it,
+// nil = none; with any of them the draft is a folder. Its name may be that of other tools of
 // the user, since drafts may share names, but not that of a bundled one.
 func (c *Catalog) ImportDraft(ctx context.Context, doc *spec.Spec, beside fs.FS) (*Tool, error) {
 	return c.create(ctx, doc, beside, c.freeID)

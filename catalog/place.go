@@ -12,6 +12,10 @@ import (
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
+// besideNames are what belongs to a tool beside its document: files and one
+// folder, for its Local Pass.
+var besideNames = []string{fixtureFile, casesFile, workspaceDir}
+
 // maxBesideBytes bounds what comes into the home beside one document.
 const maxBesideBytes = 64 << 20
 
@@ -73,7 +77,7 @@ func hasBeside(beside fs.FS) (bool, error) {
 	if beside == nil {
 		return false, nil
 	}
-	for _, name := range []string{fixtureFile, workspaceDir} {
+	for _, name := range besideNames {
 		switch st, err := fs.Lstat(beside, name); {
 		case err == nil && !st.IsDir() && !st.Mode().IsRegular():
 			return false, fault.New(fault.Usage, "beside", "%s beside the document is neither a file nor a folder; links are not followed", name)
@@ -86,11 +90,11 @@ func hasBeside(beside fs.FS) (bool, error) {
 	return false, nil
 }
 
-// copyBeside copies fixtures.json and fixtures/ into dir. Links are refused:
+// copyBeside copies besideNames into dir. Links are refused:
 // they would bring in files that did not come with the tool.
 func copyBeside(dir string, beside fs.FS) error {
 	left := int64(maxBesideBytes)
-	for _, top := range []string{fixtureFile, workspaceDir} {
+	for _, top := range besideNames {
 		err := fs.WalkDir(beside, top, func(name string, d fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist) && name == top:

@@ -36,7 +36,8 @@ A tool that does not pass is left as it was.
 
 Fetches of a tool with a fixtures.json are answered from there, with the made-up
 credentials of that file (mode fixture). With --live they go to the network with
-the real secrets, as far as the decision lets them (mode live). With --repeat
+the real secrets, as far as the decision lets them (mode live), and the cases,
+which are about the fixtures, are not run. With --repeat
 each tool runs that many times, and has to give one result, unless its document
 says "x-toolwarrant-repeatable": false.
 
