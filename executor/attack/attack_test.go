@@ -23,6 +23,7 @@ func TestAttacks(t *testing.T) {
 		t.Cleanup(func() { _ = g.Close() })
 		ran := 0
 		var longest time.Duration
+		before, open := g.steady(t)
 		for _, a := range attacks() {
 			t.Run(a.class+"/"+a.name, func(t *testing.T) {
 				if a.process && inProcess(g) {
@@ -46,6 +47,7 @@ func TestAttacks(t *testing.T) {
 				if *ratios && took > 100*time.Millisecond {
 					t.Errorf("the next call was served after %v", took)
 				}
+				settled(t, before, open)
 			})
 		}
 		t.Logf("%d of %d attacks ran, isolation %s; the next call was served after %v at most", ran, len(attacks()), g.Isolation().Mode, longest)

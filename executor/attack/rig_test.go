@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,6 +155,24 @@ func outcome(rep worker.Reply) string {
 func held() (goroutines, files int, ok bool) {
 	list, err := os.ReadDir("/proc/self/fd")
 	return runtime.NumGoroutine(), len(list), err == nil
+}
+
+// steady is what is held while the rig has all its workers and makes no call.
+func (g *rig) steady(t testing.TB) (goroutines, files int) {
+	t.Helper()
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			g.run(t, g.call(`const end = Date.now() + 200; while (Date.now() < end) { } return fetch(BASE + "/ok").text()`, func(l *worker.Limits) { l.MaxStatements = 1 << 40 }))
+		})
+	}
+	wait.Wait()
+	for range 20 {
+		time.Sleep(25 * time.Millisecond)
+		n, f, _ := held()
+		goroutines, files = max(goroutines, n), max(files, f)
+	}
+	return goroutines, files
 }
 
 // settled waits until no more is held than before. What is still there after

@@ -62,13 +62,6 @@ func (m *meter) wordArguments(call *ast.CallExpression) {
 		return
 	}
 	switch name := dot.Identifier.Name; {
-	case len(call.ArgumentList) > 1 && m.setters[name.String()]:
-		for _, a := range call.ArgumentList[:2] {
-			if _, spread := a.(*ast.SpreadElement); spread {
-				return
-			}
-		}
-		call.ArgumentList[1] = m.stored(call.ArgumentList[1])
 	case (name == "imul" || name == "clz32") && m.theirs(dot.Left, "Math"), name == "fromCharCode" && m.theirs(dot.Left, "String"):
 		for i, a := range call.ArgumentList {
 			if _, spread := a.(*ast.SpreadElement); !spread {
@@ -123,9 +116,15 @@ func (m *meter) bound(e ast.Expression) float64 {
 			return wordRange
 		}
 	case *ast.DotExpression:
-		switch e.Identifier.Name {
+		switch name := e.Identifier.Name.String(); name {
 		case "length", "size", "byteLength":
-			return 1 << 53
+			if !m.defines(name) {
+				return 1 << 53
+			}
+		}
+	case *ast.BracketExpression:
+		if m.integers(e.Left) && m.bound(e.Member) < tooLarge {
+			return wordRange
 		}
 	case *ast.CallExpression:
 		return m.boundOfCall(e)
@@ -163,9 +162,11 @@ func (m *meter) boundOfCall(e *ast.CallExpression) float64 {
 	if !ok {
 		return math.Inf(1)
 	}
-	switch name := dot.Identifier.Name; name {
+	switch name := dot.Identifier.Name.String(); name {
 	case "charCodeAt", "codePointAt", "indexOf":
-		return 1 << 53
+		if !m.defines(name) {
+			return 1 << 53
+		}
 	case "random", "imul", "clz32":
 		if m.theirs(dot.Left, "Math") {
 			return wordRange

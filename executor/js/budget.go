@@ -42,12 +42,15 @@ type meter struct {
 	shows     bool     // a regular expression may be shown
 	operators []string // functions that stand for operators
 
-	setters map[string]bool                // methods of a DataView that are called
-	own     map[string]bool                // names that the program binds or writes
-	root    *ast.FunctionLiteral           // the body
-	given   []string                       // names that are bound outside of it
-	written map[string][]script.Assignment // see boundOfName
-	bounds  map[string]float64
+	integral bool                           // the program may have lists of integers
+	unused   ast.Expression                 // of the statement that is looked at, whose value nobody takes
+	source   string                         // the text of the program
+	defined  map[string]bool                // members that it may define, as far as was asked
+	own      map[string]bool                // names that the program binds or writes
+	root     *ast.FunctionLiteral           // the body
+	given    []string                       // names that are bound outside of it
+	written  map[string][]script.Assignment // see boundOfName
+	bounds   map[string]float64
 
 	values   map[string]bool   // errors that are used as values, or may be replaced
 	patterns map[string]string // expanded regular expressions, with what the author wrote
@@ -195,8 +198,8 @@ func (m *meter) stmt(s ast.Statement) {
 	case *ast.BlockStatement:
 		m.block(s, 0)
 	case *ast.ExpressionStatement:
+		m.unused = s.Expression
 		m.expr(s.Expression)
-		m.element(s.Expression)
 	case *ast.VariableStatement:
 		m.bindings(s.List)
 	case *ast.LexicalDeclaration:
@@ -279,5 +282,6 @@ func (m *meter) into(in ast.ForInto) {
 		m.expr(in.Target)
 	case *ast.ForIntoExpression:
 		m.expr(in.Expression)
+		m.elementTargets(in.Expression)
 	}
 }

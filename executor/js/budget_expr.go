@@ -57,6 +57,7 @@ func (m *meter) expr(e ast.Expression) {
 			e.Right = m.listed(e.Right)
 		}
 		m.assignment(e)
+		m.element(e)
 	case *ast.Binding:
 		m.expr(e.Target)
 		m.expr(e.Initializer)

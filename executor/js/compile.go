@@ -103,7 +103,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		r := refused[0]
 		return nil, syntaxError(r.Message, r.Line, userColumn(r.Line, r.Column))
 	}
-	meter := meter{root: fn, given: names, file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), matches: matchesIn(body), shows: showsPatterns(body), setters: settersOf(body)}
+	meter := meter{root: fn, given: names, file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), matches: matchesIn(body), shows: showsPatterns(body), integral: holdsIntegers(body), source: body}
 	meter.function(fn)
 	for _, h := range parsed.Helpers {
 		meter.stmt(h)

@@ -1,7 +1,6 @@
 package js
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,29 +12,25 @@ import (
 )
 
 // A buffer of integers takes a number modulo its width, and the engine has 0
-// for one of 2^63 and more. A store is no operator, so that only those are
-// mended whose target the text tells.
+// for one of 2^63 and more. What stores such a number is mended here, as far as
+// the program's own text goes, and in integerstores.go for built-in functions.
 
-// viewSetter is a method of a DataView that stores integers, called or not.
-var viewSetter = regexp.MustCompile(`(\.\s*)?\b(set(?:Int|Uint)(?:8|16|32))\b(\s*\()?`)
-
-// settersOf are those that a program calls and names nowhere else. No other
-// class of the language has such methods, and code that defines one names it.
-func settersOf(source string) map[string]bool {
-	if !strings.Contains(source, "DataView") {
-		return nil
-	}
-	out := map[string]bool{}
-	for _, found := range viewSetter.FindAllStringSubmatch(source, -1) {
-		called := found[1] != "" && found[3] != ""
-		before, seen := out[found[2]]
-		out[found[2]] = called && (before || !seen)
-	}
-	return out
-}
+// viewName gives what a store goes to where that may be a list of integers.
+const viewName = "@list"
 
 // integerArrays are the classes of lists of integers that are taken modulo.
 var integerArrays = []string{"Int8Array", "Uint8Array", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array"}
+
+// holdsIntegers reports whether a program may come by a list of integers: by
+// its class, from the encoder of texts, or by a name that is put together.
+func holdsIntegers(source string) bool {
+	for _, n := range append([]string{"TextEncoder", "globalThis", "\\u"}, integerArrays...) {
+		if strings.Contains(source, n) {
+			return true
+		}
+	}
+	return false
+}
 
 // stored is what a buffer of integers gets for e, whatever its type.
 func (m *meter) stored(e ast.Expression) ast.Expression {
@@ -45,16 +40,77 @@ func (m *meter) stored(e ast.Expression) ast.Expression {
 	return m.use(wordName, e.Idx0(), e)
 }
 
-// element looks after a statement that stores into a list. Where its value is
-// used besides, it must stay what it is.
-func (m *meter) element(e ast.Expression) {
-	a, ok := e.(*ast.AssignExpression)
-	if !ok || a.Operator != token.ASSIGN {
+// element looks after an assignment that stores into a list. A statement on a
+// known list has its value cut. Elsewhere the value is used besides, or the
+// target known only when the code runs, and the store goes through a view.
+func (m *meter) element(e *ast.AssignExpression) {
+	if !m.integral {
 		return
 	}
-	if at, ok := a.Left.(*ast.BracketExpression); ok && m.integers(at.Left) && !named(at.Member) {
-		a.Right = m.stored(a.Right)
+	at, ok := e.Left.(*ast.BracketExpression)
+	if !ok {
+		m.elementTargets(e.Left)
+		return
 	}
+	if named(at.Member) || !m.exceeds(e) {
+		return
+	}
+	if m.unused == ast.Expression(e) && e.Operator == token.ASSIGN && m.integers(at.Left) {
+		e.Right = m.stored(e.Right)
+		return
+	}
+	m.viewed(at)
+}
+
+// elementTargets does so for what a pattern, or a loop, stores into.
+func (m *meter) elementTargets(target ast.Expression) {
+	if !m.integral {
+		return
+	}
+	switch e := target.(type) {
+	case *ast.BracketExpression:
+		m.viewed(e)
+	case *ast.AssignExpression:
+		m.elementTargets(e.Left)
+	case *ast.Binding:
+		m.elementTargets(e.Target)
+	case *ast.ArrayPattern:
+		for _, el := range e.Elements {
+			m.elementTargets(el)
+		}
+		m.elementTargets(e.Rest)
+	case *ast.ObjectPattern:
+		for _, p := range e.Properties {
+			if keyed, ok := p.(*ast.PropertyKeyed); ok {
+				m.elementTargets(keyed.Value)
+			}
+		}
+		m.elementTargets(e.Rest)
+	}
+}
+
+func (m *meter) viewed(at *ast.BracketExpression) {
+	if _, super := at.Left.(*ast.SuperExpression); !super && !named(at.Member) {
+		at.Left = m.use(viewName, at.Left.Idx0(), at.Left)
+	}
+}
+
+// exceeds reports whether an assignment to an element of a list of integers may
+// give it a number that is too large.
+func (m *meter) exceeds(e *ast.AssignExpression) bool {
+	right := m.bound(e.Right)
+	switch e.Operator {
+	case token.PLUS, token.MINUS:
+		return right+wordRange >= tooLarge
+	case token.MULTIPLY:
+		return right*wordRange >= tooLarge
+	case token.SLASH:
+		n, plain := e.Right.(*ast.NumberLiteral)
+		return !plain || m.bound(n) < 1
+	case token.REMAINDER:
+		return false
+	}
+	return !bitwise(e.Operator) && right >= tooLarge
 }
 
 // named reports whether a key is a text, which seldom is the index of an element.
@@ -101,4 +157,32 @@ func (m *meter) theirs(e ast.Expression, name string) bool {
 		}
 	}
 	return !m.own[name]
+}
+
+// defines reports whether the program may give an object of its own a member of
+// that name: whether it stands anywhere but behind a dot, or is assigned to.
+func (m *meter) defines(name string) bool {
+	if out, known := m.defined[name]; known {
+		return out
+	}
+	out := false
+	for rest := m.source; !out; {
+		at := strings.Index(rest, name)
+		if at < 0 {
+			break
+		}
+		before, after := rest[:at], rest[at+len(name):]
+		rest = after
+		if before != "" && identByte(before[len(before)-1]) || after != "" && identByte(after[0]) {
+			continue // a part of another name
+		}
+		before, after = strings.TrimRight(before, " \t\r\n"), strings.TrimLeft(after, " \t\r\n")
+		out = !strings.HasSuffix(before, ".") || strings.HasSuffix(before, "..") ||
+			strings.HasPrefix(after, "=") && !strings.HasPrefix(after, "==")
+	}
+	if m.defined == nil {
+		m.defined = map[string]bool{}
+	}
+	m.defined[name] = out
+	return out
 }

@@ -32,6 +32,7 @@ type intrinsics struct {
 	hasOwn      callee      // Object.prototype.hasOwnProperty, where there is a console
 	visitKeys   callee      // lib/keys.js, once a line shows an object
 	match       *matchTools // once it is needed
+	integers    *integerStores
 	hidden      *secrets
 }
 

@@ -77,6 +77,12 @@ func (s *session) corrections() {
 	if n.narrow {
 		s.installTypedSearch()
 	}
+	if n.integers {
+		s.installIntegers()
+	}
+	if n.views {
+		s.installViews()
+	}
 	if n.casing {
 		s.installCasing()
 	}

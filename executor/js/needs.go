@@ -17,6 +17,7 @@ type needs struct {
 	from, typed, asyncIterator, entries             bool
 	bigints, dates, casing, readsDates, oldDates    bool
 	radix, parseInt, narrow                         bool     // toString(2), parseInt, searches of typed arrays
+	integers, views, reflects                       bool     // lists of integers, DataView, Reflect and defineProperty
 	digits, milliseconds                            bool     // toPrecision and toExponential, setMilliseconds
 	matches, indents                                bool     // JSON.stringify with an indent
 	powers, any                                     bool     // Math.pow, Promise.any
@@ -118,6 +119,9 @@ func needsOf(source string, global, held bool) needs {
 		oldDates:      names("getYear", "setYear", "toGMTString"),
 		casing:        names("toLocaleLower", "toLocaleUpper"),
 		typed:         names("8Array", "16Array", "32Array", "64Array"),
+		integers:      global || holdsIntegers(source),
+		views:         global || names("DataView"),
+		reflects:      global || names("Reflect", "defineProperty"),
 		asyncIterator: names("asyncIterator", "fromAsync"),
 
 		iterators: names("Iterator"),

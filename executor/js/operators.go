@@ -143,6 +143,8 @@ func (s *session) operator(name string) func(goja.FunctionCall) goja.Value {
 		return func(call goja.FunctionCall) goja.Value { return s.order(call.Argument(0)) }
 	case wordName:
 		return s.wordOf
+	case viewName:
+		return s.viewOf
 	case baseName:
 		s.native.key, _ = s.callable(s.load(libKey())) // takes what it needs before that is replaced
 		return s.noteTarget

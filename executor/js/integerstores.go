@@ -1,0 +1,303 @@
+package js
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+var libIntegers = library("integers.js")
+
+// integerStores are the engine's own functions that store into buffers of
+// integers, given numbers that they take modulo the right width.
+type integerStores struct {
+	tag    callee // the getter that tells the class of a typed array
+	from   callee // Array.from
+	protos []*goja.Object
+
+	list, view *goja.Object // the view that was made last, and of what
+}
+
+// installIntegers replaces those functions. It runs after all else that
+// replaces methods of arrays.
+func (s *session) installIntegers() {
+	t := &integerStores{}
+	s.native.integers = t
+	class := s.ctor("Uint8Array").Prototype()
+	proto := s.member(class, "prototype")
+	describe, _ := s.callable(s.ctor("Object").Get("getOwnPropertyDescriptor"))
+	t.tag, _ = s.callable(describe(goja.Undefined(), proto, goja.SymToStringTag).(*goja.Object).Get("get"))
+	array := s.ctor("Array")
+	from, _ := s.callable(array.Get("from"))
+	t.from = func(_ goja.Value, args ...goja.Value) goja.Value { return from(array, args...) }
+	for _, name := range integerArrays {
+		t.protos = append(t.protos, s.member(s.ctor(name), "prototype"))
+	}
+
+	s.guard(proto, "fill", func(call goja.FunctionCall) []goja.Value { return s.cut(call, 0) })
+	s.guard(proto, "with", func(call goja.FunctionCall) []goja.Value { return s.cut(call, 1) })
+	s.guard(proto, "map", func(call goja.FunctionCall) []goja.Value {
+		f, ok := s.callable(call.Argument(0))
+		if !ok || !s.integral(call.This) {
+			return call.Arguments
+		}
+		args := slices.Clone(call.Arguments)
+		args[0] = s.vm.ToValue(func(inner goja.FunctionCall) goja.Value {
+			return s.modular(f(inner.This, inner.Arguments...))
+		})
+		return args
+	})
+	s.guard(proto, "set", func(call goja.FunctionCall) []goja.Value {
+		if len(call.Arguments) == 0 || !s.integral(call.This) {
+			return call.Arguments
+		}
+		args := slices.Clone(call.Arguments)
+		if len(args) > 1 {
+			args[1] = args[1].ToNumber() // comes first
+		}
+		args[0] = s.integersOf(args[0], false)
+		return args
+	})
+	s.guard(class, "of", func(call goja.FunctionCall) []goja.Value {
+		if !s.integralClass(call.This) {
+			return call.Arguments
+		}
+		args := slices.Clone(call.Arguments)
+		for i, v := range args {
+			args[i] = s.modular(v)
+		}
+		return args
+	})
+	s.guard(class, "from", func(call goja.FunctionCall) []goja.Value {
+		if len(call.Arguments) == 0 || !s.integralClass(call.This) {
+			return call.Arguments
+		}
+		args := []goja.Value{call.Arguments[0]}
+		if mapper := call.Argument(1); !goja.IsUndefined(mapper) {
+			if _, ok := goja.AssertFunction(mapper); !ok {
+				return call.Arguments
+			}
+			args = append(args, mapper, call.Argument(2))
+		}
+		if goja.IsNull(args[0]) || goja.IsUndefined(args[0]) {
+			return call.Arguments
+		}
+		if _, text := args[0].(goja.String); !text {
+			s.boundedLength(args[0], "from")
+		}
+		return []goja.Value{s.modularAll(t.from(nil, args...).(*goja.Object))}
+	})
+	s.integerClasses()
+	if n := &s.prog.needs; n.reflects {
+		s.guard(s.member(s.vm.GlobalObject(), "Reflect"), "set", func(call goja.FunctionCall) []goja.Value { return s.cutElement(call, 2) })
+		s.guard(s.member(s.vm.GlobalObject(), "Reflect"), "defineProperty", s.cutDescriptor)
+		s.guard(s.ctor("Object"), "defineProperty", s.cutDescriptor)
+	}
+}
+
+// integerClasses gives the constructors lists that are cut.
+func (s *session) integerClasses() {
+	construct := s.member(s.vm.GlobalObject(), "Reflect").Get("construct")
+	cut := s.function("cut", func(call goja.FunctionCall) goja.Value { return s.integersOf(call.Argument(0), true) })
+	for _, name := range integerArrays {
+		if s.prog.needs.global || strings.Contains(s.prog.source, name) {
+			class := s.load(libIntegers(), s.ctor(name), cut, construct)
+			_ = s.vm.GlobalObject().DefineDataProperty(name, class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		}
+	}
+}
+
+// installViews does the same for the setters of a DataView.
+func (s *session) installViews() {
+	proto := s.member(s.ctor("DataView"), "prototype")
+	for _, name := range []string{"setInt8", "setUint8", "setInt16", "setUint16", "setInt32", "setUint32"} {
+		s.guard(proto, name, func(call goja.FunctionCall) []goja.Value {
+			if len(call.Arguments) < 2 {
+				return call.Arguments
+			}
+			args := slices.Clone(call.Arguments)
+			args[0] = args[0].ToNumber() // comes first
+			args[1] = s.modular(args[1])
+			return args
+		})
+	}
+}
+
+// modular is wordOf for one value.
+func (s *session) modular(v goja.Value) goja.Value {
+	return s.wordOf(goja.FunctionCall{Arguments: []goja.Value{v}})
+}
+
+// modularAll cuts the elements of an array of ours in place.
+func (s *session) modularAll(list *goja.Object) *goja.Object {
+	for i := range lengthOf(list) {
+		v := list.Get(index(i))
+		if cut := s.modular(orUndefined(v)); cut != v {
+			_ = list.DefineDataProperty(index(i), cut, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		}
+	}
+	return list
+}
+
+// cut gives a method of a list the argument i as its elements take it. What
+// comes before it is converted before it.
+func (s *session) cut(call goja.FunctionCall, i int) []goja.Value {
+	if len(call.Arguments) <= i || !s.integral(call.This) {
+		return call.Arguments
+	}
+	args := slices.Clone(call.Arguments)
+	for j := range i {
+		args[j] = args[j].ToNumber()
+	}
+	args[i] = s.modular(args[i])
+	return args
+}
+
+// cutElement gives a function whose first arguments are a list and a key the
+// argument i.
+func (s *session) cutElement(call goja.FunctionCall, i int) []goja.Value {
+	if len(call.Arguments) <= i || !s.integral(call.Arguments[0]) || !isIndex(call.Arguments[1]) {
+		return call.Arguments
+	}
+	args := slices.Clone(call.Arguments)
+	args[i] = s.modular(args[i])
+	return args
+}
+
+// cutDescriptor does so for the value of a property that is defined.
+func (s *session) cutDescriptor(call goja.FunctionCall) []goja.Value {
+	if len(call.Arguments) < 3 || !s.integral(call.Arguments[0]) || !isIndex(call.Arguments[1]) {
+		return call.Arguments
+	}
+	d, ok := call.Arguments[2].(*goja.Object)
+	if !ok {
+		return call.Arguments
+	}
+	v := d.Get("value")
+	if v == nil {
+		return call.Arguments
+	}
+	args := slices.Clone(call.Arguments)
+	child := s.vm.CreateObject(d)
+	_ = child.DefineDataProperty("value", s.modular(v), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	args[2] = child
+	return args
+}
+
+func isIndex(key goja.Value) bool {
+	if _, isObj := key.(*goja.Object); isObj {
+		return false
+	}
+	_, err := strconv.ParseUint(key.String(), 10, 53)
+	return err == nil
+}
+
+var integerKinds = map[reflect.Type]bool{
+	reflect.TypeFor[[]int8](): true, reflect.TypeFor[[]uint8](): true, reflect.TypeFor[[]int16](): true,
+	reflect.TypeFor[[]uint16](): true, reflect.TypeFor[[]int32](): true, reflect.TypeFor[[]uint32](): true,
+}
+
+// integral reports whether v is a list of integers that are taken modulo.
+func (s *session) integral(v goja.Value) bool {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return false
+	}
+	kind := obj.ExportType()
+	if !integerKinds[kind] {
+		return false
+	}
+	return kind != reflect.TypeFor[[]uint8]() || s.native.integers.tag(obj).String() == "Uint8Array"
+}
+
+// integralClass reports whether v makes such lists.
+func (s *session) integralClass(v goja.Value) bool {
+	class, ok := v.(*goja.Object)
+	if !ok {
+		return false
+	}
+	if _, callable := goja.AssertConstructor(class); !callable {
+		return false
+	}
+	for proto, _ := class.Get("prototype").(*goja.Object); proto != nil; proto = proto.Prototype() {
+		if slices.Contains(s.native.integers.protos, proto) {
+			return true
+		}
+	}
+	return false
+}
+
+// integersOf are the elements that a list of integers gets from source, where
+// some of them may be too large; all else is source itself.
+func (s *session) integersOf(source goja.Value, constructs bool) goja.Value {
+	obj, ok := source.(*goja.Object)
+	if !ok {
+		return source
+	}
+	if _, buffer := arrayBuffer(obj); buffer && constructs {
+		return source
+	}
+	large := func(x float64) bool { return math.Abs(x) >= tooLarge && !math.IsInf(x, 0) }
+	if _, typed := s.typedArray(obj); typed {
+		switch list := obj.Export().(type) {
+		case []float32:
+			if !slices.ContainsFunc(list, func(x float32) bool { return large(float64(x)) }) {
+				return source
+			}
+		case []float64:
+			if !slices.ContainsFunc(list, large) {
+				return source
+			}
+		default:
+			return source
+		}
+	} else {
+		s.boundedLength(obj, "set")
+	}
+	return s.modularAll(s.native.integers.from(nil, obj).(*goja.Object))
+}
+
+// viewOf gives an assignment what to store into: for a list of integers, one
+// that cuts what it is given, and else its argument.
+func (s *session) viewOf(call goja.FunctionCall) goja.Value {
+	v := call.Argument(0)
+	if s.native.integers == nil || !s.integral(v) {
+		return v
+	}
+	t, list := s.native.integers, v.(*goja.Object)
+	if t.list != list {
+		t.list, t.view = list, s.vm.ToValue(s.vm.NewProxy(list, s.viewTraps())).(*goja.Object)
+	}
+	return t.view
+}
+
+// viewTraps keep the view itself from all code of the program.
+func (s *session) viewTraps() *goja.ProxyTrapConfig {
+	must := func(err error) bool {
+		if err != nil {
+			panic(err)
+		}
+		return true
+	}
+	return &goja.ProxyTrapConfig{
+		GetIdx: func(list *goja.Object, i int, _ goja.Value) goja.Value { return orUndefined(list.Get(strconv.Itoa(i))) },
+		Get:    func(list *goja.Object, key string, _ goja.Value) goja.Value { return orUndefined(list.Get(key)) },
+		GetSym: func(list *goja.Object, key *goja.Symbol, _ goja.Value) goja.Value {
+			return orUndefined(list.GetSymbol(key))
+		},
+		SetIdx: func(list *goja.Object, i int, v, _ goja.Value) bool {
+			return must(list.Set(strconv.Itoa(i), s.modular(v)))
+		},
+		Set: func(list *goja.Object, key string, v, _ goja.Value) bool {
+			if isIndex(s.vm.ToValue(key)) {
+				v = s.modular(v)
+			}
+			return must(list.Set(key, v))
+		},
+		SetSym: func(list *goja.Object, key *goja.Symbol, v, _ goja.Value) bool { return must(list.SetSymbol(key, v)) },
+	}
+}
