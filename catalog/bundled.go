@@ -30,8 +30,9 @@ type document struct {
 	path     string // "" for a bundled one
 	pinned   bool   // ACTIVE needs a pass of exactly this digest
 	env      []string
-	listed   string // the digest that the manifest has for a bundled one
-	tampered string // why a bundled document is not what the manifest says
+	listed   string         // the digest that the manifest has for a bundled one
+	broken   []*fault.Error // rules between its fields that it breaks
+	tampered string         // why a bundled document is not what the manifest says
 }
 
 var builtins = sync.OnceValues(func() (*bundle, error) { return readBundle(bundledFiles) })

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"time"
 
@@ -119,8 +120,8 @@ func unchanged(t *Tool) error {
 		return err
 	}
 	for _, l := range loaded {
-		if l.Spec != nil && l.Spec.ToolID == t.Spec.ToolID &&
-			l.Spec.Code == t.Spec.Code && bytes.Equal(l.Spec.Bytes(), t.Spec.Bytes()) {
+		if s := cmp.Or(l.Spec, l.Broken); s != nil && s.ToolID == t.Spec.ToolID &&
+			s.Code == t.Spec.Code && bytes.Equal(s.Bytes(), t.Spec.Bytes()) {
 			return nil
 		}
 	}
@@ -133,7 +134,7 @@ func (c *Catalog) replace(t *Tool, edited *spec.Spec) {
 	for i := range c.docs {
 		if c.docs[i].path == t.Path && c.docs[i].spec.ToolID == t.Spec.ToolID {
 			docs := append([]document(nil), c.docs...)
-			docs[i].spec = edited
+			docs[i].spec, docs[i].broken = edited, nil
 			c.docs = docs
 			c.publish()
 			return

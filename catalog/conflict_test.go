@@ -1,12 +1,16 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolwarrant/toolwarrant/spec"
 )
 
 func TestNameConflicts(t *testing.T) {
@@ -55,6 +59,52 @@ func TestNameConflicts(t *testing.T) {
 				t.Error("the name leads to the draft")
 			}
 		})
+	}
+}
+
+// TestBrokenRulesMakeADraft: what can be read but breaks rules between its
+// fields is there to be shown and mended, and is not served.
+func TestBrokenRulesMakeADraft(t *testing.T) {
+	home := t.TempDir()
+	own := filepath.Join(home, "catalog", "twice.json")
+	twice := `, "x-keep": 1, "params": [{"name": "a", "description": "d", "required": true, "type": "STRING"}, {"name": "a", "description": "d", "required": false, "type": "STRING"}]`
+	text := strings.Replace(docJSON("id-twice", "twice", "return 1;", false, twice), "\n  \"params\": [],", "", 1)
+	writeFile(t, own, text)
+	operator := t.TempDir()
+	writeFile(t, filepath.Join(operator, "empty.json"), docJSON("id-empty", "empty", " ", false))
+	writeFile(t, filepath.Join(operator, "good.json"), docJSON("id-good", "good", "return 1;", false))
+
+	c := mustOpen(t, Options{Home: home, Dirs: []string{operator}})
+	wantState(t, c, "twice", StateDraft, "its document cannot run: missing-test-value")
+	wantState(t, c, "empty", StateDraft, "its document cannot run: empty-code")
+	wantState(t, c, "good", StateActive, "")
+	tool := lookup(t, c, "twice")
+	var reasons []string
+	for _, f := range tool.Findings {
+		reasons = append(reasons, f.Reason)
+	}
+	if diff := cmp.Diff([]string{"missing-test-value", "duplicate-param"}, reasons); diff != "" {
+		t.Error(diff)
+	}
+	if len(c.Findings()) != 3 {
+		t.Errorf("findings: %v", c.Findings())
+	}
+	setPass(t, c, tool) // as a state file would say that somebody wrote
+	wantState(t, c, "twice", StateDraft, "its document cannot run")
+	if got := exposed(t, c); slices.Contains(got, "twice") || slices.Contains(got, "empty") || !slices.Contains(got, "good") {
+		t.Errorf("served: %v", got)
+	}
+
+	mended, ferrs := spec.Parse("mended", []byte(docJSON("id-twice", "twice", "return 1;", true, `, "x-keep": 1`)))
+	if len(ferrs) > 0 {
+		t.Fatal(ferrs)
+	}
+	if _, err := c.ReplaceDraft(context.Background(), tool, mended); err != nil {
+		t.Fatal(err)
+	}
+	wantState(t, c, "twice", StateDraft, "says draft")
+	if n := len(lookup(t, c, "twice").Findings); n != 0 {
+		t.Errorf("%d findings after it was mended", n)
 	}
 }
 

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,8 +19,8 @@ const stateFile = "state.json"
 
 // readDir reads every tool of a folder: each *.json file, and each folder
 // with a spec.json. Names that begin with a dot are skipped. A folder that an
-// operator names may itself be the folder of one tool. What cannot be read becomes a finding, and the
-// rest still loads; an error says that dir itself cannot be read.
+// operator names may itself be the folder of one tool. What cannot be read becomes a finding, and so
+// does what a document breaks that can be shown; the rest still loads; an error says that dir itself cannot be read.
 func readDir(ctx context.Context, dir string, pinned bool) (docs []document, findings []*fault.Error, err error) {
 	paths := []string{dir}
 	if pinned || !isFile(filepath.Join(dir, "spec.json")) {
@@ -38,8 +39,8 @@ func readDir(ctx context.Context, dir string, pinned bool) (docs []document, fin
 		}
 		for _, l := range loaded {
 			findings = append(findings, l.Errors...)
-			if l.Spec != nil && len(l.Errors) == 0 {
-				docs = append(docs, document{spec: l.Spec, source: SourceUser, path: path, pinned: pinned})
+			if s := cmp.Or(l.Spec, l.Broken); s != nil {
+				docs = append(docs, document{spec: s, source: SourceUser, path: path, pinned: pinned, broken: l.Errors})
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func bundledEntry(d *document, st state, rules chooser) *entry {
 }
 
 func userEntry(d *document, st state, rules chooser) *entry {
-	t := &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft, vouched: d.spec.Digest()}
+	t := &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft, Findings: d.broken, vouched: d.spec.Digest()}
 	e := &entry{tool: t}
 	served := "it passed its test here"
 	if !d.pinned {
@@ -130,6 +130,8 @@ func userEntry(d *document, st state, rules chooser) *entry {
 	t.Hidden, e.why = rules.user(d, served)
 	pass, passed := st.Tools[d.spec.ToolID]
 	switch {
+	case len(d.broken) > 0:
+		t.Why = fmt.Sprintf("its document cannot run: %s: %s", d.broken[0].Reason, d.broken[0].Message)
 	case d.spec.Draft:
 		t.Why = "its document says draft; publish it with: toolwarrant catalog publish " + d.spec.Name
 	case pass.Exposure == ExposureDraft:

@@ -28,6 +28,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -73,6 +74,9 @@ type Tool struct {
 	// Approval is how this installation asks for it, in the place of what its
 	// document says (bundled only); "" = as the document says.
 	Approval string
+	// Findings are the rules between its fields that its document breaks
+	// (SPEC_INVARIANT). With any it is a DRAFT, which no test publishes.
+	Findings []*fault.Error
 
 	vouched string // the digest that was checked when it was loaded; "" = it is of no catalog
 }

@@ -69,6 +69,9 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 	if o.Repeat > MaxRepeat {
 		return run.failed(fault.New(fault.Usage, "repeat", "a test is repeated at most %d times", MaxRepeat))
 	}
+	if len(t.Findings) > 0 {
+		return run.failed(t.Findings[0])
+	}
 	if wrong := t.Spec.CheckCode(); len(wrong) > 0 {
 		return run.failed(wrong[0])
 	}
@@ -240,9 +243,17 @@ func (s *Service) putIntoService(ctx context.Context, t *catalog.Tool, published
 	if !s.inCatalog(ctx, t) {
 		return nil
 	}
-	return s.Catalog.SetPass(ctx, t.Spec.ToolID, &catalog.Pass{
+	err := s.Catalog.SetPass(ctx, t.Spec.ToolID, &catalog.Pass{
 		PassedDigest: published.Digest(), At: time.Now().UTC(), Mode: mode, Runtime: runtime, PolicyRevision: s.Policy.Revision(),
 	})
+	if err != nil && t.Path != "" {
+		written := *t
+		written.Spec = published
+		if back := s.Catalog.WriteSpec(ctx, &written, t.Spec); back != nil {
+			return errors.Join(err, back)
+		}
+	}
+	return err
 }
 
 // maxJustification bounds what an author may say, in bytes.

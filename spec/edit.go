@@ -74,7 +74,8 @@ func (s *Spec) Edit(p Patch) (*Spec, *fault.Error) {
 	if p.UpdateTimestamp != nil {
 		set("updateTimestamp", plain(strconv.AppendInt(nil, *p.UpdateTimestamp, 10)))
 	}
-	edited, errs := parseSource(&src, act)
+	parsed := parseSource(&src, act)
+	edited, errs := parsed.Spec, parsed.Errors
 	if len(errs) > 0 {
 		return nil, errs[0]
 	}

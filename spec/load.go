@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -22,7 +23,10 @@ const (
 
 // Loaded is one document of a path with what is wrong with it.
 type Loaded struct {
-	Spec   *Spec // nil when Errors has one
+	Spec *Spec // nil when Errors has one
+	// Broken is the document where Errors are only of rules between its fields
+	// (SPEC_INVARIANT), so that it can be shown and mended. It must not run.
+	Broken *Spec
 	File   string
 	Errors []*fault.Error
 }
@@ -68,16 +72,18 @@ func LoadBytes(name string, data []byte) []Loaded {
 		return []Loaded{{File: name, Errors: []*fault.Error{e.At(name, "", 1, 1)}}}
 	}
 	if !maybeBundle(data) {
-		s, errs := Parse(name, data)
-		return []Loaded{{Spec: s, File: name, Errors: errs}}
+		return []Loaded{parseOne(name, data)}
 	}
 	root, problems := readTree(data)
 	docs, prefix := bundleMembers(root)
 	if len(problems) > 0 || docs == nil {
-		s, errs := Parse(name, data) // one document, or one that says what is wrong
-		return []Loaded{{Spec: s, File: name, Errors: errs}}
+		return []Loaded{parseOne(name, data)} // one document, or one that says what is wrong
 	}
 	return loadBundle(name, data, docs, prefix)
+}
+
+func parseOne(name string, data []byte) Loaded {
+	return parseSource(&source{file: name, data: data, line: 1, column: 1}, nil)
 }
 
 // maybeBundle spares a single document the second reading: a bundle starts
@@ -121,13 +127,13 @@ func loadBundle(name string, data []byte, docs []node, prefix string) []Loaded {
 			file: name, data: data[docs[i].start:docs[i].end:docs[i].end],
 			prefix: index(prefix, i), line: at.Line, column: at.Column, bundled: true,
 		}
-		s, errs := parseSource(src, nil)
-		if s != nil {
+		l := parseSource(src, nil)
+		if s := cmp.Or(l.Spec, l.Broken); s != nil {
 			if e := s.unique(names, ids); e != nil {
-				s, errs = nil, []*fault.Error{e}
+				l = Loaded{File: name, Errors: append(l.Errors, e)}
 			}
 		}
-		out = append(out, Loaded{Spec: s, File: name, Errors: errs})
+		out = append(out, l)
 	}
 	return out
 }
@@ -174,8 +180,7 @@ func loadFolder(dir string) ([]Loaded, error) {
 	default:
 		act.code = string(code)
 	}
-	s, errs := parseSource(&source{file: name, data: data, line: 1, column: 1}, act)
-	return []Loaded{{Spec: s, File: name, Errors: errs}}, nil
+	return []Loaded{parseSource(&source{file: name, data: data, line: 1, column: 1}, act)}, nil
 }
 
 // readMember reads at most one byte more than limit, which the checks that

@@ -15,7 +15,8 @@ import (
 //
 // file is the name that findings carry. data is kept, and must not change.
 func Parse(file string, data []byte) (*Spec, []*fault.Error) {
-	return parseSource(&source{file: file, data: data, line: 1, column: 1}, nil)
+	l := parseOne(file, data)
+	return l.Spec, l.Errors
 }
 
 // action is the code of the folder form, which stands in a file of its own.
@@ -24,16 +25,16 @@ type action struct {
 	code string
 }
 
-func parseSource(src *source, act *action) (*Spec, []*fault.Error) {
+func parseSource(src *source, act *action) Loaded {
 	p := &parsing{src: src, act: act}
 	s := p.run()
 	if len(p.errs) == 0 {
-		return s, nil
+		return Loaded{Spec: s, File: src.file}
 	}
 	slices.SortStableFunc(p.errs, func(a, b *fault.Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return nil, p.errs[:min(len(p.errs), maxFindings)]
+	return Loaded{Broken: s, File: src.file, Errors: p.errs[:min(len(p.errs), maxFindings)]}
 }
 
 // parsing is one run of Parse.

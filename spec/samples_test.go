@@ -28,7 +28,8 @@ func sample(t testing.TB, name string) *Spec {
 	if root.get("code") == nil {
 		act = &action{file: "action.js", code: "return 1"}
 	}
-	s, errs := parseSource(src, act)
+	parsed := parseSource(src, act)
+	s, errs := parsed.Spec, parsed.Errors
 	if len(errs) > 0 {
 		t.Fatalf("%s: %v", name, errs)
 	}

@@ -42,7 +42,8 @@ func (s *Spec) Tidy(safety *ToolSafety) (*Spec, *fault.Error) {
 	}
 	src := *s.src
 	src.data = ordered(data)
-	edited, errs := parseSource(&src, s.act)
+	parsed := parseSource(&src, s.act)
+	edited, errs := parsed.Spec, parsed.Errors
 	if len(errs) > 0 {
 		return nil, errs[0]
 	}
