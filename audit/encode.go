@@ -118,6 +118,7 @@ func encodeCall(writer string, c *Call) ([]byte, error) {
 		object(e, "usage", c.Usage)
 		object(e, "result", c.Result)
 		object(e, "isolation", (*isolationObject)(c.Isolation))
+		str(e, "testMode", c.TestMode)
 		object(e, "shadow", c.Shadow)
 	})
 }

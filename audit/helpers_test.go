@@ -47,6 +47,7 @@ func sampleCall(id string) Call {
 			FS: []FSUse{{Op: "readText", Path: "a/b.txt", Bytes: 7}}, LogLines: 3, MemoryBytes: ptr(int64(4096))},
 		Result:    &Result{Bytes: 17, Digest: "sha256:" + strings.Repeat("56", 32)},
 		Isolation: &worker.Isolation{Mode: "process", Namespaces: []string{"net", "pid"}, Landlock: ptr(6), Seccomp: ptr(true), Memory: ptr("rlimit"), Cgroup: ptr(false)},
+		TestMode:  ptr("fixture"),
 		Shadow: &Shadow{Revision: "sha256:" + strings.Repeat("78", 32), Kind: ptr("newly-denied"), Rules: []string{"site-no-scripts"}, Differences: []Difference{
 			{Path: "allow", Direction: "tightened", Old: json.RawMessage("true"), New: json.RawMessage("false")},
 			{Path: "effectivePolicy.network.hosts", Direction: "tightened", Old: json.RawMessage(`["example.org"]`), New: json.RawMessage("[]"), Removed: []string{"example.org"}},

@@ -112,7 +112,8 @@ type Call struct {
 	Usage         *Usage                    `json:"usage"`
 	Result        *Result                   `json:"result"`
 	Isolation     *worker.Isolation         `json:"isolation"`
-	Shadow        *Shadow                   `json:"shadow"` // close only; null without a shadow policy
+	TestMode      *string                   `json:"testMode"` // live or fixture; null for what is no Local Pass
+	Shadow        *Shadow                   `json:"shadow"`   // close only; null without a shadow policy
 
 	// Drop are fields of this record that are left out, of decision.Removable.
 	// It is no part of the record, whose Decision names what was left out.

@@ -95,7 +95,7 @@ func filledCall() audit.Call {
 		Duration: &audit.Duration{Decide: 1, Approve: 2.5, Execute: 3, Total: 6.5},
 		Usage: &audit.Usage{Statements: ptr(int64(1)), Egress: []audit.Egress{{Host: "h", IP: "192.0.2.1", Status: 200, Bytes: 1}},
 			FS: []audit.FSUse{{Op: "fs.readText", Path: "a", Bytes: 1}}, LogLines: 1, MemoryBytes: ptr(int64(1))},
-		Result: &audit.Result{Bytes: 1, Digest: sha, Content: json.RawMessage(`{"a":1}`)}, Isolation: ptr(filledIsolation()),
+		Result: &audit.Result{Bytes: 1, Digest: sha, Content: json.RawMessage(`{"a":1}`)}, Isolation: ptr(filledIsolation()), TestMode: ptr("live"),
 		Shadow: &audit.Shadow{Revision: sha, Kind: ptr("changed"), Rules: texts(), Error: &audit.Error{Code: fault.PolicyUnavailable, Reason: ptr("r"), Message: "m"},
 			Differences: []audit.Difference{{Path: "riskLevel", Direction: "tightened", Old: json.RawMessage(`"L3"`), New: json.RawMessage(`"L4"`), Added: texts(), Removed: texts()}}},
 		Drop: texts(),

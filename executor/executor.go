@@ -133,6 +133,9 @@ type Call struct {
 	// know. It must not wait.
 	Running func()
 
+	// TestMode says where the fetches of a Local Pass go, live or fixture, for
+	// the record; "" for any other call.
+	TestMode string
 	// Fixtures answer fetches in place of the network; for a Local Pass only.
 	Fixtures broker.Fetcher
 	// FixtureEnv, where it is not empty, has the values of placeholders in

@@ -122,7 +122,7 @@ func (r *run) bareBody(phase audit.Phase, f *fault.Error) audit.Call {
 		Principal: &audit.Principal{Subject: p.Subject, Method: p.Method, ClientID: p.ClientID, Groups: p.Groups},
 		Tool:      &decision.Tool{Name: r.in.Name},
 		HITL:      &r.human, RiskSignals: []decision.Signal{}, Reasons: r.reasons(),
-		ParamsDigest: optional(r.paramsDigest),
+		ParamsDigest: optional(r.paramsDigest), TestMode: optional(r.in.TestMode),
 	}
 	if p.Method == "" { // nobody was authenticated
 		c.Principal = nil

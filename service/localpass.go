@@ -93,6 +93,7 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 	case ok:
 		run.Mode, call.Fixtures, call.FixtureEnv = ModeFixture, recorded{fixtures}, fixtures.Env
 	}
+	call.TestMode = run.Mode
 	run.Result = s.testCall(ctx, call, nil)
 	first := run.Value
 	for n := 2; n <= o.Repeat && run.Passed(); n++ {

@@ -152,7 +152,7 @@ func unmapped(r *audit.Record) object {
 	signals, reasons := rules(r)
 	u := object{
 		"origin": r.Origin, "riskLevel": r.RiskLevel, "riskSignals": signals, "reasons": reasons, "humanInTheLoop": r.HITL, "params": r.Params,
-		"paramsDigest": r.ParamsDigest, "result": r.Result, "isolation": r.Isolation, "outcome": r.Outcome, "sum": r.Sum, "prev": r.Prev, "writer": r.Writer,
+		"paramsDigest": r.ParamsDigest, "result": r.Result, "isolation": r.Isolation, "testMode": r.TestMode, "outcome": r.Outcome, "sum": r.Sum, "prev": r.Prev, "writer": r.Writer,
 	}
 	if r.Params == nil {
 		u["params"] = nil

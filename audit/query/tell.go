@@ -147,6 +147,9 @@ func (t teller) touched(r *audit.Record) {
 			t.line("used", "%d statements, %d log lines", *u.Statements, u.LogLines)
 		}
 	}
+	if r.TestMode != nil {
+		t.line("test", "%s", map[string]string{"fixture": "fetches were answered from recorded exchanges", "live": "fetches went to the network"}[*r.TestMode])
+	}
 	if i := r.Isolation; i != nil {
 		t.line("isolation", "%s", i.Mode)
 	}
