@@ -55,7 +55,7 @@ func TestVerifyEveryFlip(t *testing.T) {
 	line := 1
 	for i := range log {
 		for j, m := range []byte{0x01, 0x20, 0x80} {
-			if j > 0 && (testing.Short() || (i%5 != j && log[i] != '\n')) {
+			if testing.Short() && i%7 != 0 || j > 0 && (testing.Short() || (i%5 != j && log[i] != '\n')) {
 				continue
 			}
 			bad := bytes.Clone(log)

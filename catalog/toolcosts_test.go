@@ -39,6 +39,9 @@ const runs = 5
 // what the policy says of it, and the number of statements is what a call with
 // the testValues costs. The times are printed there and held by nothing.
 func TestToolCosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	tools := bundledTools(t)
 	policy := builtinPolicy(t, resolver.Operator{})
 	rt := js.New(js.Options{})

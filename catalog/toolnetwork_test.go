@@ -225,6 +225,9 @@ var odd = []string{
 // TestNetworkTools runs the tools that use the network through the real gate,
 // against a server on this machine that answers from their fixtures.
 func TestNetworkTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	recordings := map[string]catalog.Recording{}
 	var tools []*catalog.Tool
 	for _, tool := range bundledTools(t) {

@@ -42,6 +42,9 @@ func casesOf(t *testing.T, tool string) []catalog.Case {
 
 // TestTools runs the cases of every tool, fetches answered from its fixtures.
 func TestTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	tools := bundledTools(t)
 	policy := builtinPolicy(t, resolver.Operator{})
 	rt := js.New(js.Options{})

@@ -22,6 +22,9 @@ func readFile(t *testing.T, name string) string {
 }
 
 func TestFolderIsTheEmbeddedPolicy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	builtin, folder := newResolver(t, Options{}), newResolver(t, Options{Policy: fullPolicyFolder(t, nil)})
 	if builtin.Revision() != folder.Revision() {
 		t.Errorf("revisions differ: %s, %s", builtin.Revision(), folder.Revision())
@@ -32,6 +35,9 @@ func TestFolderIsTheEmbeddedPolicy(t *testing.T) {
 }
 
 func TestActivationRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	data := readFile(t, "../rego/data.json")
 	access := readFile(t, "../rego/access/access.rego")
 	for _, tt := range []struct {
@@ -89,6 +95,9 @@ func TestActivationRefuses(t *testing.T) {
 
 // The policy's own tests hold its defaults.
 func TestActivationRefusesAWeakerDefault(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	data := readFile(t, "../rego/data.json")
 	_, err := New(context.Background(), Options{Policy: fullPolicyFolder(t, map[string]string{
 		"rego/data.json": strings.Replace(data, `"defaultFrom": "L1"`, `"defaultFrom": "L5"`, 1)})})
@@ -210,6 +219,9 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestTestPolicy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	report, err := TestPolicy(context.Background(), Options{})
 	if err != nil {
 		t.Fatal(err)

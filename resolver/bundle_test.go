@@ -437,6 +437,9 @@ func archiveOf(t *testing.T, e entry) []byte {
 }
 
 func TestUntrustedBundlesAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	dir := policyFolder(t, nil)
 	private, public := keyPair(t, "EC")
 	_, other := keyPair(t, "EC")

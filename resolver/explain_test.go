@@ -26,6 +26,9 @@ func (w Way) short() string {
 // TestWays: what the policy would say to a changed document, found by asking
 // it, so that it holds for settings and rules of an installation as well.
 func TestWays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	settings := func(old, changed string) map[string]string {
 		return map[string]string{"rego/data.json": strings.Replace(read(t, policyFolder(t, nil), "rego/data.json"), old, changed, 1)}
 	}

@@ -34,6 +34,9 @@ var readers = map[string]struct {
 // early end would pass over it; and what is not noticed makes no difference,
 // whatever stands in its place.
 func TestResolveHidden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	ctx := context.Background()
 	for name, c := range readers {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,9 @@ import (
 // What a list remembers of other tools and callers never changes an answer:
 // each is the one of a policy that was asked about nothing else.
 func TestListsShareOnlyWhatIsTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	dir := policyFolder(t, map[string]string{"rego/data.json": strictSettings(t)})
 	o := Options{Policy: dir, Operator: Operator{BasePath: "/base", AllowOpenMode: true}}
 	warm, rnd := newResolver(t, o), rand.New(rand.NewPCG(9, 10))

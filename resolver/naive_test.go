@@ -140,6 +140,9 @@ func anyRequest(t testing.TB, r *rand.Rand) Request {
 // The policy that ships is written to be fast, the one of bench/naive to be
 // read: for every input they decide the same.
 func TestNaivePolicyDecidesTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	for name, changes := range map[string]map[string]string{
 		"as shipped": nil,
 		"strict":     {"rego/data.json": strictSettings(t)},

@@ -47,6 +47,9 @@ func TestSteadyDocuments(t *testing.T) {
 // A rule that looks at the caller, the call or the time in any way is asked
 // again for each call, and so is whatever is made of it.
 func TestRulesOfTheCallAreAskedEachTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	for name, rule := range map[string]string{
 		"principal":      `signals contains _plain("destructive") if input.principal.subject == "ann"`,
 		"any field":      `signals contains _plain("destructive") if { some f in ["principal", "tool"]; input[f].subject == "ann" }`,

@@ -24,6 +24,9 @@ func builtinRules(t *testing.T) *resolver.Resolver {
 // TestBundledToolsLintClean: no bundled tool has a finding, and none is
 // silenced, whether it is read as served or from the folder it lies in.
 func TestBundledToolsLintClean(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	policy := builtinRules(t)
 	report, err := lint.Run(context.Background(), []string{filepath.Join("..", "catalog", "tools")}, LintOptions(policy, operator, ""))
 	if err != nil {

@@ -82,6 +82,9 @@ func TestProofsAreBounded(t *testing.T) {
 // TestPolicyIsProvenOnce opens a policy again and again while a test of it is
 // changed, and counts the runs that passed.
 func TestPolicyIsProvenOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	home, dir := t.TempDir(), filepath.Join(t.TempDir(), "policy")
 	if err := resolver.WriteBuiltin(dir); err != nil {
 		t.Fatal(err)

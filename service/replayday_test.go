@@ -74,6 +74,9 @@ func once(t *testing.T, s, old, new string) string {
 // noon and masks an argument. Each decision comes out again from the log
 // alone.
 func TestReplayOfADay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no goroutines of its own")
+	}
 	p, home := newPublisher(t), t.TempDir()
 	check(t, os.MkdirAll(filepath.Join(p.dir, "rego", "site"), 0o700))
 	p.write("rego/site/access.rego", dayRules)
