@@ -227,29 +227,11 @@ func lexical(list []ast.Statement) map[string]bool {
 }
 
 func targets(e ast.Expression, out map[string]bool) {
-	switch e := e.(type) {
-	case *ast.Identifier:
-		out[e.Name.String()] = true
-	case *ast.Binding:
-		targets(e.Target, out)
-	case *ast.AssignExpression:
-		targets(e.Left, out)
-	case *ast.ArrayPattern:
-		for _, el := range e.Elements {
-			targets(el, out)
+	script.Targets(e, func(e ast.Expression) {
+		if id, ok := e.(*ast.Identifier); ok {
+			out[id.Name.String()] = true
 		}
-		targets(e.Rest, out)
-	case *ast.ObjectPattern:
-		for _, p := range e.Properties {
-			switch p := p.(type) {
-			case *ast.PropertyShort:
-				out[p.Name.Name.String()] = true
-			case *ast.PropertyKeyed:
-				targets(p.Value, out)
-			}
-		}
-		targets(e.Rest, out)
-	}
+	})
 }
 
 // body calls the body of the program and returns its promise. It must run

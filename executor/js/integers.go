@@ -67,26 +67,11 @@ func (m *meter) elementTargets(target ast.Expression) {
 	if !m.integral {
 		return
 	}
-	switch e := target.(type) {
-	case *ast.BracketExpression:
-		m.viewed(e)
-	case *ast.AssignExpression:
-		m.elementTargets(e.Left)
-	case *ast.Binding:
-		m.elementTargets(e.Target)
-	case *ast.ArrayPattern:
-		for _, el := range e.Elements {
-			m.elementTargets(el)
+	script.Targets(target, func(e ast.Expression) {
+		if at, ok := e.(*ast.BracketExpression); ok {
+			m.viewed(at)
 		}
-		m.elementTargets(e.Rest)
-	case *ast.ObjectPattern:
-		for _, p := range e.Properties {
-			if keyed, ok := p.(*ast.PropertyKeyed); ok {
-				m.elementTargets(keyed.Value)
-			}
-		}
-		m.elementTargets(e.Rest)
-	}
+	})
 }
 
 func (m *meter) viewed(at *ast.BracketExpression) {

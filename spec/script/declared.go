@@ -10,33 +10,45 @@ import (
 // filled by the visits of a walker.
 type declared map[string]bool
 
-// target adds the names that a pattern binds or assigns.
-func (d declared) target(e ast.Expression) {
+// Targets visits what a pattern, or a single target, binds or assigns: names
+// and members of objects. It skips what is absent.
+func Targets(e ast.Expression, visit func(ast.Expression)) {
 	switch e := e.(type) {
 	case *ast.Identifier:
 		if e != nil {
-			d[e.Name.String()] = true
+			visit(e)
 		}
+	case *ast.DotExpression, *ast.BracketExpression, *ast.PrivateDotExpression:
+		visit(e)
 	case *ast.Binding:
-		d.target(e.Target)
+		Targets(e.Target, visit)
 	case *ast.AssignExpression:
-		d.target(e.Left)
+		Targets(e.Left, visit)
 	case *ast.ArrayPattern:
 		for _, el := range e.Elements {
-			d.target(el)
+			Targets(el, visit)
 		}
-		d.target(e.Rest)
+		Targets(e.Rest, visit)
 	case *ast.ObjectPattern:
 		for _, p := range e.Properties {
 			switch p := p.(type) {
 			case *ast.PropertyShort:
-				d[p.Name.Name.String()] = true
+				visit(&p.Name)
 			case *ast.PropertyKeyed:
-				d.target(p.Value)
+				Targets(p.Value, visit)
 			}
 		}
-		d.target(e.Rest)
+		Targets(e.Rest, visit)
 	}
+}
+
+// target adds the names that a pattern binds or assigns.
+func (d declared) target(e ast.Expression) {
+	Targets(e, func(e ast.Expression) {
+		if id, ok := e.(*ast.Identifier); ok {
+			d[id.Name.String()] = true
+		}
+	})
 }
 
 // expr adds what an expression binds, without what is below it.
