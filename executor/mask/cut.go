@@ -62,7 +62,7 @@ func marks(text, mark string) []int {
 // hide replaces the occurrences of the literals in text, and the beginnings
 // of literals that stop at one of ends.
 func (s *Set) hide(text string, ends []int) string {
-	hidden := occurrences(text, s.literals)
+	hidden := append(occurrences(text, s.literals), s.acrossLines(text)...)
 	if len(ends) > 0 {
 		hidden = append(hidden, s.tails(text, ends)...)
 	}

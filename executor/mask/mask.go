@@ -11,8 +11,9 @@
 // Threat model: the text is written by the code that holds the secret, so it
 // may print it in pieces or encoded. Besides the value itself the set knows
 // the spellings that ordinary code produces without trying: escaped in JSON
-// once or twice, percent-encoded as Go, JavaScript, forms and URLs do it, in
-// Base64 at each alignment, in hexadecimal, in a host name, in HTML. A text may have been cut before it
+// up to five times, percent-encoded as Go, JavaScript, forms and URLs do it, in
+// Base64 at each alignment, of the escaped forms, twice and broken into lines
+// too, in hexadecimal, in a host name, in HTML. A text may have been cut before it
 // is masked, where the code runs; see Clip and Clipped. Code that sets
 // out to hide a secret (reversed, split, encrypted) succeeds: the remedy is to
 // grant it no secret, and masking does not claim more.
@@ -36,9 +37,10 @@ const MinLength = 4
 // Set is the secrets of one call. It is immutable after New and safe for
 // concurrent use. The zero Set and a nil *Set mask nothing.
 type Set struct {
-	plain    []string // the values themselves, longest first
-	literals []string // the values and their encoded spellings, longest first
-	raw      [][]byte // literals again, to look into bytes without a copy
+	plain     []string // the values themselves, longest first
+	literals  []string // the values and their encoded spellings, longest first
+	wrappable []string // those that may stand in wrapped lines
+	raw       [][]byte // literals again, to look into bytes without a copy
 
 	once    sync.Once // guards borders, which few calls need
 	borders [][]int   // of each literal, see tails
@@ -57,6 +59,7 @@ func New(secrets []string) *Set {
 		s.literals = append(s.literals, spellings(v)...)
 	}
 	s.plain, s.literals = longestFirst(s.plain), longestFirst(s.literals)
+	s.wrappable = wrappable(s.literals)
 	s.raw = make([][]byte, len(s.literals))
 	for i, lit := range s.literals {
 		s.raw[i] = []byte(lit)
@@ -91,7 +94,7 @@ func (s *Set) String(text string) string {
 // in reports whether text may have something to hide: a literal, or the place
 // of a cut.
 func (s *Set) in(text string) bool {
-	if strings.Contains(text, CutMark) {
+	if strings.Contains(text, CutMark) || len(s.wrappable) > 0 && wraps(text) {
 		return true
 	}
 	for _, lit := range s.literals {

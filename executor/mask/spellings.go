@@ -17,9 +17,20 @@ const minSpelling = 5
 // unescaped are the characters that no escape below changes.
 const unescaped = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._"
 
+// maxEscapes is how often a value is escaped as JSON at most: what failed
+// within what failed is quoted in a message that is quoted in a record.
+const maxEscapes = 5
+
+// maxForm bounds an escaped form, in bytes; each escaping may double it.
+const maxForm = 256 << 10
+
+// minLine is the shortest line of a value of several that is masked alone, in
+// bytes.
+const minLine = 8
+
 // spellings gives the other forms in which ordinary code writes v: escaped as
-// in JSON and percent-encoded, once and twice, Base64 and hexadecimal, as in
-// host names and HTML.
+// in JSON and percent-encoded, Base64 and hexadecimal, as in host names and
+// HTML, and its lines, which code joins in other ways.
 func spellings(v string) []string {
 	var out []string
 	add := func(forms ...string) {
@@ -29,16 +40,26 @@ func spellings(v string) []string {
 			}
 		}
 	}
+	encoded := []string{v}
 	if strings.Trim(v, unescaped) != "" {
-		for _, form := range jsonForms(v) {
+		for i, form := range jsonForms(v) {
 			add(form)
 			add(jsonForms(form)...)
+			for range maxEscapes - 1 {
+				if len(form) > maxForm {
+					break
+				}
+				form = jsonForms(form)[i]
+				add(form)
+			}
 		}
 		quoted := strconv.Quote(v)
 		add(quoted[1 : len(quoted)-1]) // as %q puts it into an error
 		for _, form := range percentForms(v) {
 			add(form, lowerPercent(form))
 		}
+		encoded = append(encoded, jsonForms(v)[:2]...)
+		encoded = append(encoded, url.QueryEscape(v), encodeComponent(v))
 	}
 	for _, form := range hostForms(v) {
 		add(form)
@@ -46,10 +67,50 @@ func spellings(v string) []string {
 	add(furtherForms(v)...)
 	h := hex.EncodeToString([]byte(v))
 	add(h, strings.ToUpper(h))
-	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-		add(enc.EncodeToString([]byte(v)), strings.TrimRight(enc.EncodeToString([]byte(v)), "="))
-		for shift := range 3 {
-			add(base64Core(enc, v, shift))
+	add(base64Forms(append(encoded, base64Twice(v)...))...)
+	add(lines(v)...)
+	return out
+}
+
+// base64Forms are the Base64 of each form, whole and at each alignment.
+func base64Forms(forms []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, v := range forms {
+		if seen[v] {
+			continue
+		}
+		seen[v] = true
+		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+			out = append(out, enc.EncodeToString([]byte(v)), strings.TrimRight(enc.EncodeToString([]byte(v)), "="))
+			for shift := range 3 {
+				out = append(out, base64Core(enc, v, shift))
+			}
+		}
+	}
+	return out
+}
+
+// base64Twice are the Base64 texts of v that may be encoded once more.
+func base64Twice(v string) []string {
+	once := base64.StdEncoding.EncodeToString([]byte(v))
+	return []string{once, base64.URLEncoding.EncodeToString([]byte(v)), strings.TrimRight(once, "=")}
+}
+
+// lines are those of a value of several, but for the public frame of a key in
+// PEM, with what JSON makes of them.
+func lines(v string) []string {
+	if !strings.ContainsAny(v, "\r\n") {
+		return nil
+	}
+	var out []string
+	for line := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == '\r' || r == '\n' }) {
+		if line = strings.TrimSpace(line); len(line) < minLine || strings.HasPrefix(line, "-----") {
+			continue
+		}
+		out = append(out, line)
+		if strings.Trim(line, unescaped) != "" {
+			out = append(out, jsonForms(line)...)
 		}
 	}
 	return out
@@ -106,7 +167,7 @@ func percentForms(v string) []string {
 	query := url.QueryEscape(v)
 	out := []string{
 		query, url.PathEscape(v),
-		strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query), // encodeURIComponent
+		encodeComponent(v),
 		strings.ReplaceAll(keeping(v, keepForm+" "), " ", "+"),
 		keeping(v, keepURI),
 	}
@@ -123,6 +184,11 @@ func percentForms(v string) []string {
 		out = append(out, encoding(form, setFragment), encoding(form, setUser), encoding(form, setUser+"'"))
 	}
 	return out
+}
+
+// encodeComponent is encodeURIComponent.
+func encodeComponent(v string) string {
+	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(v))
 }
 
 // inParts encodes v as the URL parser does where v itself begins the query or

@@ -55,7 +55,13 @@ func (w *Writer) flush(end int) error {
 		return nil
 	}
 	text := string(w.pending)
-	hidden := join(append(occurrences(text, w.set.literals), w.set.tails(text, marks(text, CutMark))...))
+	if end < len(text) && len(w.set.wrappable) > 0 {
+		if end = blockStart(text, end); end == 0 {
+			return nil
+		}
+	}
+	hidden := append(occurrences(text, w.set.literals), w.set.acrossLines(text)...)
+	hidden = join(append(hidden, w.set.tails(text, marks(text, CutMark))...))
 	for i, sp := range hidden {
 		if sp.to > end {
 			end, hidden = min(end, sp.from), hidden[:i]
