@@ -2,6 +2,8 @@ package js
 
 import (
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -64,10 +66,51 @@ func (m *meter) wordArguments(call *ast.CallExpression) {
 	switch name := dot.Identifier.Name; {
 	case (name == "imul" || name == "clz32") && m.theirs(dot.Left, "Math"), name == "fromCharCode" && m.theirs(dot.Left, "String"):
 		for i, a := range call.ArgumentList {
-			if _, spread := a.(*ast.SpreadElement); !spread {
-				call.ArgumentList[i] = m.word(a)
+			if _, spread := a.(*ast.SpreadElement); spread {
+				return
 			}
+			call.ArgumentList[i] = m.word(a)
 		}
+		m.direct[name.String()]++
+	case name == "split" && len(call.ArgumentList) > 1 && m.bound(call.ArgumentList[1]) >= tooLarge:
+		m.splits = true
+	}
+}
+
+// otherwise reports whether the text names a function more often than it calls
+// it with arguments that were looked after.
+func (m *meter) otherwise(name string) bool {
+	return strings.Count(m.source, name) > m.direct[name]
+}
+
+// installWords looks after those functions where a program comes by them in
+// another way, and after the limit of split.
+func (s *session) installWords() {
+	all := func(call goja.FunctionCall) []goja.Value {
+		args := slices.Clone(call.Arguments)
+		for i, v := range args {
+			args[i] = s.modular(v)
+		}
+		return args
+	}
+	n := &s.prog.needs
+	if n.imul {
+		math := s.member(s.vm.GlobalObject(), "Math")
+		s.guard(math, "imul", all)
+		s.guard(math, "clz32", all)
+	}
+	if n.charCodes {
+		s.guard(s.ctor("String"), "fromCharCode", all)
+	}
+	if n.splits {
+		s.guard(s.member(s.ctor("String"), "prototype"), "split", func(call goja.FunctionCall) []goja.Value {
+			if len(call.Arguments) < 2 || !plainNumber(call.Arguments[1]) {
+				return call.Arguments
+			}
+			args := slices.Clone(call.Arguments)
+			args[1] = s.modular(args[1])
+			return args
+		})
 	}
 }
 

@@ -43,6 +43,8 @@ type meter struct {
 	operators []string // functions that stand for operators
 
 	integral bool                           // the program may have lists of integers
+	direct   map[string]int                 // calls whose arguments were looked after
+	splits   bool                           // a text may be split with a limit that is no small number
 	unused   ast.Expression                 // of the statement that is looked at, whose value nobody takes
 	source   string                         // the text of the program
 	defined  map[string]bool                // members that it may define, as far as was asked

@@ -103,7 +103,7 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 		r := refused[0]
 		return nil, syntaxError(r.Message, r.Line, userColumn(r.Line, r.Column))
 	}
-	meter := meter{root: fn, given: names, file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), matches: matchesIn(body), shows: showsPatterns(body), integral: holdsIntegers(body), source: body}
+	meter := meter{root: fn, given: names, file: tree.File, amounts: map[int]bool{}, bare: bare, bigints: namesBigInts(body), matches: matchesIn(body), shows: showsPatterns(body), integral: holdsIntegers(body), source: body, direct: map[string]int{}}
 	meter.function(fn)
 	for _, h := range parsed.Helpers {
 		meter.stmt(h)
@@ -123,6 +123,9 @@ func compileBody(name, body string, names []string, bare bool) (*program, *worke
 	p := &program{name: name, methods: text, source: body, needs: needsOf(text, meter.global, meter.held > 0), patterns: meter.patterns, textual: meter.textual}
 	p.needs.matches = meter.matches || unnamed
 	p.needs.readsDates = meter.dates
+	p.needs.imul = unnamed || meter.global || meter.otherwise("imul") || meter.otherwise("clz32")
+	p.needs.charCodes = unnamed || meter.global || meter.otherwise("fromCharCode")
+	p.needs.splits = unnamed || meter.splits
 	p.needs.indents = strings.Count(text, "stringify") > meter.compact
 	for _, n := range errorKinds {
 		if !meter.values[n] {

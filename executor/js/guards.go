@@ -2,6 +2,7 @@ package js
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -56,18 +57,19 @@ func (s *session) guards() {
 		switch name {
 		case "repeat":
 			s.guard(text(), name, func(call goja.FunctionCall) []goja.Value {
-				n := call.Argument(0).ToFloat()
-				if n > 0 && n*float64(len(call.This.String())) > maxBulk {
+				text, args := call.This.String(), s.numberFirst(call.Arguments)
+				if n := args[0].ToFloat(); n > 0 && n*float64(len(text)) > maxBulk {
 					s.throwError("RangeError", "repeat: the string would be too long")
 				}
-				return call.Arguments
+				return args
 			})
 		case "padStart", "padEnd":
 			s.guard(text(), name, func(call goja.FunctionCall) []goja.Value {
-				if call.Argument(0).ToFloat() > maxBulk {
+				args := s.numberFirst(call.Arguments)
+				if args[0].ToFloat() > maxBulk {
 					s.throwError("RangeError", name+": the string would be too long")
 				}
-				return call.Arguments
+				return args
 			})
 		case "sort":
 			s.installSort(array)
@@ -123,6 +125,17 @@ func (s *session) guards() {
 	if s.prog.needs.apply {
 		s.guardApply(global)
 	}
+}
+
+// numberFirst makes the first argument a number, once: the conversion may be
+// code of the program, which gives another number the next time.
+func (s *session) numberFirst(args []goja.Value) []goja.Value {
+	if len(args) == 0 {
+		return []goja.Value{s.vm.ToValue(math.NaN())}
+	}
+	args = slices.Clone(args)
+	args[0] = args[0].ToNumber()
+	return args
 }
 
 // filled gives a native callback undefined for a hole of an array, where the

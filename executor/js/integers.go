@@ -49,7 +49,9 @@ func (m *meter) element(e *ast.AssignExpression) {
 	}
 	at, ok := e.Left.(*ast.BracketExpression)
 	if !ok {
-		m.elementTargets(e.Left)
+		if list, ok := e.Right.(*ast.ArrayLiteral); !ok || !m.small(list) || !flat(e.Left) {
+			m.elementTargets(e.Left)
+		}
 		return
 	}
 	if named(at.Member) || !m.exceeds(e) {
@@ -72,6 +74,33 @@ func (m *meter) elementTargets(target ast.Expression) {
 			m.viewed(at)
 		}
 	})
+}
+
+// small says that no element of a list may be too large, as where two elements
+// change places.
+func (m *meter) small(list *ast.ArrayLiteral) bool {
+	for _, e := range list.Value {
+		if e == nil || m.bound(e) >= tooLarge {
+			return false
+		}
+	}
+	return true
+}
+
+// flat says that a pattern is a list of targets and nothing else.
+func flat(pattern ast.Expression) bool {
+	p, ok := pattern.(*ast.ArrayPattern)
+	if !ok || !absent(p.Rest) {
+		return false
+	}
+	for _, e := range p.Elements {
+		switch e.(type) {
+		case *ast.BracketExpression, *ast.Identifier, *ast.DotExpression:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func (m *meter) viewed(at *ast.BracketExpression) {

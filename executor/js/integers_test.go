@@ -68,5 +68,22 @@ func TestIntegersStored(t *testing.T) {
 		{`const o={length:2**64+4096,size:2**64+4096},s={charCodeAt:()=>2**64+4096,indexOf(){return 2**64+4096}};return [o.length|0,o.size>>>0,s.charCodeAt(0)|0,s.indexOf()|0]`,
 			`[4096,4096,4096,4096]`},
 		{`class L{constructor(n){this.length=n}}return new L(2**64+4096).length^1`, `4097`},
+		// The class of what a method makes decides, and the order of reading is
+		// that of the language.
+		{`class A extends Uint32Array{static get [Symbol.species](){return Float64Array}} const a=new Uint32Array([1,2]);a.constructor=Float64Array;return [...new A([1,2]).map(x=>x*1e20),...a.map(x=>x*1e20)]`,
+			`[100000000000000000000,200000000000000000000,100000000000000000000,200000000000000000000]`},
+		{`let t=0;function*g(){for(const x of[1,2,3]){t+=x;yield x}}const a=[1,2,3];return [...Uint8Array.from(g(),x=>x*100/t),...Uint8Array.from(a,(x,i)=>{a.push(9);a[2]=77;return x+i})]`,
+			`[16,33,50,1,3,5]`},
+		{`const u=new Uint32Array(2),v=Object.assign(u,[2**64+4096,1]);return [v===u,...u,Object.assign({},{a:2**64}).a]`, `[true,4096,1,18446744073709552000]`},
+		{`const a=new Float64Array(8);structuredClone(a.buffer,{transfer:[a.buffer]});const out=[];for(const f of [()=>new Uint8Array(a),()=>new Uint8Array(2).set(a)])try{f();out.push("ok")}catch(e){out.push(e.name)}return out`,
+			`["TypeError","TypeError"]`},
+		{`class S extends Uint32Array{get ro(){return 1}} const s=new S(1);(l=>{l["r"+"o"]=1e20})(s);Object.preventExtensions(s);(l=>{l["n"+"ew"]=1e20})(s);return [s.ro,s.new===undefined]`, `[1,true]`},
+		{`const u=new Uint32Array([5]),f=new Float64Array([1.5]);return [Reflect.defineProperty(u,0,{}),Reflect.defineProperty(f,0,{enumerable:true}),u[0],f[0],Reflect.defineProperty(u,0,new Proxy({value:2**64+4096},{})),u[0],Reflect.defineProperty(u,0,{get(){}}),Reflect.defineProperty(u,7,{})]`,
+			`[true,true,5,1.5,true,4096,false,false]`},
+		{`const it={length:1e12,*[Symbol.iterator](){yield 2**64+4096}};const u=new Uint32Array(it);Array.prototype[Symbol.iterator]=function*(){yield 3};return [u[0],u.length,new Uint32Array([1,2]).length]`, `[4096,1,1]`},
+		{`const out=[];for(const f of [()=>new Uint32Array([2n]),()=>new Uint32Array([Symbol()]),()=>Uint32Array.from([1n])])try{f();out.push("ok")}catch(e){out.push(e.name)}return [...out,...new Uint8Array(["3",null,undefined,true,{valueOf:()=>7},[4]])]`,
+			`["TypeError","TypeError","TypeError",3,0,0,1,7,4]`},
+		{`const s=new Uint8Array(4).map((_,i)=>i);for(let i=0,j=3;i<j;i++,j--)[s[i],s[j]]=[s[j],s[i]];let l=[1e20,2];[l[0],l[1]]=[l[1],l[0]];return [...s,...l]`,
+			`[3,2,1,0,2,100000000000000000000]`},
 	})
 }

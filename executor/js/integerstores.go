@@ -1,6 +1,7 @@
 package js
 
 import (
+	"encoding/binary"
 	"math"
 	"reflect"
 	"slices"
@@ -17,6 +18,7 @@ var libIntegers = library("integers.js")
 type integerStores struct {
 	tag    callee // the getter that tells the class of a typed array
 	from   callee // Array.from
+	set    callee // Reflect.set
 	protos []*goja.Object
 
 	list, view *goja.Object // the view that was made last, and of what
@@ -34,6 +36,7 @@ func (s *session) installIntegers() {
 	array := s.ctor("Array")
 	from, _ := s.callable(array.Get("from"))
 	t.from = func(_ goja.Value, args ...goja.Value) goja.Value { return from(array, args...) }
+	t.set, _ = s.callable(s.member(s.vm.GlobalObject(), "Reflect").Get("set"))
 	for _, name := range integerArrays {
 		t.protos = append(t.protos, s.member(s.ctor(name), "prototype"))
 	}
@@ -42,7 +45,7 @@ func (s *session) installIntegers() {
 	s.guard(proto, "with", func(call goja.FunctionCall) []goja.Value { return s.cut(call, 1) })
 	s.guard(proto, "map", func(call goja.FunctionCall) []goja.Value {
 		f, ok := s.callable(call.Argument(0))
-		if !ok || !s.integral(call.This) {
+		if !ok || !s.integral(call.This) || !s.integralClass(s.species(call.This)) {
 			return call.Arguments
 		}
 		args := slices.Clone(call.Arguments)
@@ -73,29 +76,42 @@ func (s *session) installIntegers() {
 		return args
 	})
 	s.guard(class, "from", func(call goja.FunctionCall) []goja.Value {
-		if len(call.Arguments) == 0 || !s.integralClass(call.This) {
+		source := call.Argument(0)
+		if goja.IsNull(source) || goja.IsUndefined(source) || !s.integralClass(call.This) {
 			return call.Arguments
 		}
-		args := []goja.Value{call.Arguments[0]}
+		var f callee
 		if mapper := call.Argument(1); !goja.IsUndefined(mapper) {
-			if _, ok := goja.AssertFunction(mapper); !ok {
+			var ok bool
+			if f, ok = s.callable(mapper); !ok {
 				return call.Arguments
 			}
-			args = append(args, mapper, call.Argument(2))
 		}
-		if goja.IsNull(args[0]) || goja.IsUndefined(args[0]) {
-			return call.Arguments
+		list := s.listed(source)
+		if f != nil {
+			for i := range lengthOf(list) {
+				v := f(call.Argument(2), orUndefined(list.Get(index(i))), s.vm.ToValue(i))
+				_ = list.DefineDataProperty(index(i), v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			}
 		}
-		if _, text := args[0].(goja.String); !text {
-			s.boundedLength(args[0], "from")
-		}
-		return []goja.Value{s.modularAll(t.from(nil, args...).(*goja.Object))}
+		return []goja.Value{s.numbersOf(list)}
 	})
 	s.integerClasses()
 	if n := &s.prog.needs; n.reflects {
 		s.guard(s.member(s.vm.GlobalObject(), "Reflect"), "set", func(call goja.FunctionCall) []goja.Value { return s.cutElement(call, 2) })
 		s.guard(s.member(s.vm.GlobalObject(), "Reflect"), "defineProperty", s.cutDescriptor)
-		s.guard(s.ctor("Object"), "defineProperty", s.cutDescriptor)
+		object := s.ctor("Object")
+		s.guard(object, "defineProperty", s.cutDescriptor)
+		assign, _ := s.callable(object.Get("assign"))
+		s.replace(object, "assign", 2, func(call goja.FunctionCall) goja.Value {
+			if !s.integral(call.Argument(0)) {
+				return assign(call.This, call.Arguments...)
+			}
+			args := slices.Clone(call.Arguments)
+			args[0] = s.viewOf(call)
+			assign(call.This, args...)
+			return call.Argument(0)
+		})
 	}
 }
 
@@ -132,15 +148,57 @@ func (s *session) modular(v goja.Value) goja.Value {
 	return s.wordOf(goja.FunctionCall{Arguments: []goja.Value{v}})
 }
 
-// modularAll cuts the elements of an array of ours in place.
-func (s *session) modularAll(list *goja.Object) *goja.Object {
-	for i := range lengthOf(list) {
-		v := list.Get(index(i))
-		if cut := s.modular(orUndefined(v)); cut != v {
-			_ = list.DefineDataProperty(index(i), cut, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+// species is the class of what a method of a typed array makes (ECMA-262
+// 23.2.4.1), undefined where the engine finds that out itself.
+func (s *session) species(v goja.Value) goja.Value {
+	obj, _ := v.(*goja.Object)
+	class, ok := obj.Get("constructor").(*goja.Object)
+	if !ok {
+		return s.ctor(s.native.integers.tag(obj).String())
+	}
+	made := class.GetSymbol(goja.SymSpecies)
+	if made == nil || goja.IsUndefined(made) || goja.IsNull(made) {
+		return s.ctor(s.native.integers.tag(obj).String())
+	}
+	return made
+}
+
+// listed is an array of the elements of source, in its own order.
+func (s *session) listed(source goja.Value) *goja.Object {
+	if obj, ok := source.(*goja.Object); ok {
+		if next := obj.GetSymbol(goja.SymIterator); next == nil || goja.IsUndefined(next) || goja.IsNull(next) {
+			s.boundedLength(obj, "from")
 		}
 	}
-	return list
+	return s.native.integers.from(nil, source).(*goja.Object)
+}
+
+// numbersOf are the elements of an array of ours as numbers that are not too
+// large, in a list that no code of the program has a part in.
+func (s *session) numbersOf(list *goja.Object) goja.Value {
+	n := lengthOf(list)
+	out := make([]float64, n)
+	for i := range n {
+		v := s.modular(orUndefined(list.Get(index(i))))
+		if bigOf(v) != nil {
+			s.throwError("TypeError", "Cannot convert a BigInt value to a number")
+		}
+		out[i] = v.ToFloat()
+	}
+	return s.floats(out)
+}
+
+// floats makes a Float64Array.
+func (s *session) floats(list []float64) goja.Value {
+	bytes := make([]byte, 0, 8*len(list))
+	for _, x := range list {
+		bytes = binary.NativeEndian.AppendUint64(bytes, math.Float64bits(x))
+	}
+	out, err := s.vm.New(s.ctor("Float64Array"), s.vm.ToValue(s.vm.NewArrayBuffer(bytes)))
+	if err != nil {
+		panic(err)
+	}
+	return out
 }
 
 // cut gives a method of a list the argument i as its elements take it. What
@@ -170,21 +228,41 @@ func (s *session) cutElement(call goja.FunctionCall, i int) []goja.Value {
 
 // cutDescriptor does so for the value of a property that is defined.
 func (s *session) cutDescriptor(call goja.FunctionCall) []goja.Value {
-	if len(call.Arguments) < 3 || !s.integral(call.Arguments[0]) || !isIndex(call.Arguments[1]) {
+	if len(call.Arguments) < 3 || !isIndex(call.Arguments[1]) {
+		return call.Arguments
+	}
+	list, _ := call.Arguments[0].(*goja.Object)
+	if list == nil {
+		return call.Arguments
+	}
+	if _, typed := s.typedArray(list); !typed {
 		return call.Arguments
 	}
 	d, ok := call.Arguments[2].(*goja.Object)
 	if !ok {
 		return call.Arguments
 	}
-	v := d.Get("value")
-	if v == nil {
-		return call.Arguments
-	}
 	args := slices.Clone(call.Arguments)
-	child := s.vm.CreateObject(d)
-	_ = child.DefineDataProperty("value", s.modular(v), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-	args[2] = child
+	plain := s.vm.NewObject()
+	for _, name := range []string{"enumerable", "configurable", "value", "writable", "get", "set"} {
+		v := d.Get(name)
+		switch {
+		case v == nil:
+			continue
+		case name == "value":
+			if s.integral(list) {
+				v = s.modular(v)
+			}
+		}
+		_ = plain.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
+	if len(plain.Keys()) > 0 && plain.Get("value") == nil && plain.Get("get") == nil && plain.Get("set") == nil || len(plain.Keys()) == 0 {
+		// The engine wants a value; the one that is there changes nothing.
+		if now := list.Get(call.Arguments[1].String()); now != nil {
+			_ = plain.DefineDataProperty("value", now, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		}
+	}
+	args[2] = plain
 	return args
 }
 
@@ -242,23 +320,40 @@ func (s *session) integersOf(source goja.Value, constructs bool) goja.Value {
 		return source
 	}
 	large := func(x float64) bool { return math.Abs(x) >= tooLarge && !math.IsInf(x, 0) }
-	if _, typed := s.typedArray(obj); typed {
-		switch list := obj.Export().(type) {
-		case []float32:
-			if !slices.ContainsFunc(list, func(x float32) bool { return large(float64(x)) }) {
-				return source
-			}
-		case []float64:
-			if !slices.ContainsFunc(list, large) {
-				return source
-			}
-		default:
-			return source
-		}
-	} else {
-		s.boundedLength(obj, "set")
+	n, typed := s.typedArray(obj)
+	switch {
+	case !typed:
+		return s.numbersOf(s.listed(obj))
+	case n == 0: // also one whose buffer was taken away
+		return source
 	}
-	return s.modularAll(s.native.integers.from(nil, obj).(*goja.Object))
+	switch list := obj.Export().(type) {
+	case []float32:
+		if slices.ContainsFunc(list, func(x float32) bool { return large(float64(x)) }) {
+			out := make([]float64, len(list))
+			for i, x := range list {
+				out[i] = cutFloat(float64(x))
+			}
+			return s.floats(out)
+		}
+	case []float64:
+		if slices.ContainsFunc(list, large) {
+			out := make([]float64, len(list))
+			for i, x := range list {
+				out[i] = cutFloat(x)
+			}
+			return s.floats(out)
+		}
+	}
+	return source
+}
+
+// cutFloat takes a number modulo 2^32 where it is too large.
+func cutFloat(x float64) float64 {
+	if math.Abs(x) >= tooLarge && !math.IsInf(x, 0) {
+		return math.Mod(x, wordRange)
+	}
+	return x
 }
 
 // viewOf gives an assignment what to store into: for a list of integers, one
@@ -277,11 +372,8 @@ func (s *session) viewOf(call goja.FunctionCall) goja.Value {
 
 // viewTraps keep the view itself from all code of the program.
 func (s *session) viewTraps() *goja.ProxyTrapConfig {
-	must := func(err error) bool {
-		if err != nil {
-			panic(err)
-		}
-		return true
+	set := func(list *goja.Object, key, v goja.Value) bool {
+		return s.native.integers.set(goja.Undefined(), list, key, v).ToBoolean()
 	}
 	return &goja.ProxyTrapConfig{
 		GetIdx: func(list *goja.Object, i int, _ goja.Value) goja.Value { return orUndefined(list.Get(strconv.Itoa(i))) },
@@ -290,14 +382,14 @@ func (s *session) viewTraps() *goja.ProxyTrapConfig {
 			return orUndefined(list.GetSymbol(key))
 		},
 		SetIdx: func(list *goja.Object, i int, v, _ goja.Value) bool {
-			return must(list.Set(strconv.Itoa(i), s.modular(v)))
+			return set(list, s.vm.ToValue(i), s.modular(v))
 		},
 		Set: func(list *goja.Object, key string, v, _ goja.Value) bool {
 			if isIndex(s.vm.ToValue(key)) {
 				v = s.modular(v)
 			}
-			return must(list.Set(key, v))
+			return set(list, s.vm.ToValue(key), v)
 		},
-		SetSym: func(list *goja.Object, key *goja.Symbol, v, _ goja.Value) bool { return must(list.SetSymbol(key, v)) },
+		SetSym: func(list *goja.Object, key *goja.Symbol, v, _ goja.Value) bool { return set(list, key, v) },
 	}
 }

@@ -77,6 +77,7 @@ func (s *session) corrections() {
 	if n.narrow {
 		s.installTypedSearch()
 	}
+	s.installWords()
 	if n.integers {
 		s.installIntegers()
 	}

@@ -17,6 +17,8 @@ type needs struct {
 	from, typed, asyncIterator, entries             bool
 	bigints, dates, casing, readsDates, oldDates    bool
 	radix, parseInt, narrow                         bool     // toString(2), parseInt, searches of typed arrays
+	proxies, splits                                 bool     // Proxy; split with a limit
+	imul, charCodes                                 bool     // Math.imul and clz32, String.fromCharCode, called otherwise than under their names
 	integers, views, reflects                       bool     // lists of integers, DataView, Reflect and defineProperty
 	digits, milliseconds                            bool     // toPrecision and toExponential, setMilliseconds
 	matches, indents                                bool     // JSON.stringify with an indent
@@ -119,9 +121,10 @@ func needsOf(source string, global, held bool) needs {
 		oldDates:      names("getYear", "setYear", "toGMTString"),
 		casing:        names("toLocaleLower", "toLocaleUpper"),
 		typed:         names("8Array", "16Array", "32Array", "64Array"),
+		proxies:       global || names("Proxy"),
 		integers:      global || holdsIntegers(source),
 		views:         global || names("DataView"),
-		reflects:      global || names("Reflect", "defineProperty"),
+		reflects:      global || names("Reflect", "defineProperty", "assign"),
 		asyncIterator: names("asyncIterator", "fromAsync"),
 
 		iterators: names("Iterator"),

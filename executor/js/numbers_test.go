@@ -21,7 +21,7 @@ func TestNumbersAsInNode(t *testing.T) {
 		{`return [0.1].includes(0.1)&&[0.1].indexOf(0.1)===0&&'aFloat32Array'.includes('Float')`,
 			`true`},
 		{`return ((a,[{d=1}={}]=[])=>d)(1)`,
-			`JS_ERROR/SyntaxError: Invalid destructuring binding target; a parameter of an arrow function that is a list with defaults in it, and has a default itself, is not supported: take it apart in the body, or write function`},
+			`JS_ERROR/SyntaxError: Invalid destructuring binding target; a list with defaults in it that has a default itself ([a = 1] = []) is not supported in a pattern: take it apart in a statement of its own`},
 		{`return (function (a, [{ d = 1 } = {}] = []) { return d })(1)`, `1`},
 	})
 }

@@ -43,6 +43,7 @@ var (
 	libPromises = library("promises.js")
 	libAny      = library("any.js")
 	libClone    = library("clone.js")
+	libProxy    = library("proxy.js")
 	libHas      = library("has.js")
 )
 
@@ -129,6 +130,9 @@ func (s *session) prelude() {
 	}
 	if s.prog.needs.promises {
 		s.promises()
+	}
+	if s.prog.needs.proxies {
+		_ = s.vm.GlobalObject().DefineDataProperty("Proxy", s.load(libProxy(), s.ctor("Proxy")), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	s.guards()
 	s.corrections()

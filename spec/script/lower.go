@@ -75,8 +75,8 @@ func explained(err error, text string) error {
 		return err
 	}
 	e := list[0]
-	if strings.HasPrefix(e.Message, "Invalid destructuring binding target") && strings.Contains(text, "=>") {
-		e.Message += "; a parameter of an arrow function that is a list with defaults in it, and has a default itself, is not supported: take it apart in the body, or write function"
+	if strings.HasPrefix(e.Message, "Invalid destructuring binding target") {
+		e.Message += "; a list with defaults in it that has a default itself ([a = 1] = []) is not supported in a pattern: take it apart in a statement of its own"
 	}
 	if !strings.Contains(text, "class") {
 		return err
