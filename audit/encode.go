@@ -44,7 +44,7 @@ func (e *encoder) members(dst []byte, fill func(*zerolog.Event)) ([]byte, error)
 	if len(b) < 4 || b[0] != '{' || b[len(b)-2] != '}' || bytes.IndexByte(b, '\n') != len(b)-1 {
 		return dst, errors.New("zerolog gave no single line")
 	}
-	return append(dst, b[1:len(b)-2]...), nil
+	return append(dst, Escaped(b[1:len(b)-2])...), nil
 }
 
 // appendHead appends the opening brace and the members of a line that depend

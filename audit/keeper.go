@@ -42,6 +42,8 @@ type keeper struct {
 	size  atomic.Int64 // of the file that grows, as this process saw it last
 	began atomic.Int64 // time of its first record, in ns; 0 while it has no second one
 
+	age ageClock // of expire alone
+
 	kick chan struct{}
 	end  context.CancelFunc
 	done chan struct{}

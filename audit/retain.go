@@ -115,6 +115,15 @@ func (k *keeper) expired(ctx context.Context) ([]leaving, error) {
 	}
 	needed = min(needed, k.unread())
 	now := k.w.now()
+	if k.retain.Age > 0 {
+		growing, err := set[len(set)-1].origin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if now, err = k.believed(ctx, growing.began); err != nil {
+			return nil, err
+		}
+	}
 	var out []leaving
 	for i, s := range set[:len(set)-1] {
 		o, err := set[i+1].origin(ctx)

@@ -8,8 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
@@ -108,8 +111,21 @@ func (r *run) outward(f *fault.Error) *fault.Error {
 		return nil
 	}
 	out := *f
-	out.Message, out.Reason, out.Pointer = r.mask.Clipped(f.Message), r.mask.Clipped(f.Reason), r.mask.String(f.Pointer)
+	out.Message, out.Reason, out.Pointer = r.mask.Clipped(f.Message), r.mask.Clipped(f.Reason), maskedPointer(r.mask, f.Pointer)
 	return &out
+}
+
+// maskedPointer masks the names in a pointer: escaped as they are in it, they
+// would not be found.
+func maskedPointer(m *mask.Set, pointer string) string {
+	if m.Empty() || pointer == "" {
+		return pointer
+	}
+	var out jsontext.Pointer
+	for name := range jsontext.Pointer(pointer).Tokens() {
+		out = out.AppendToken(m.String(name))
+	}
+	return string(out)
 }
 
 // bareBody is the part of a record that needs no other part of the engine: a

@@ -51,12 +51,14 @@ type Set struct {
 func New(secrets []string) *Set {
 	s := new(Set)
 	for _, v := range secrets {
-		if utf8.RuneCountInString(v) < MinLength {
-			continue
+		for _, v := range append([]string{v}, decoded(v)...) {
+			if utf8.RuneCountInString(v) < MinLength {
+				continue
+			}
+			s.plain = append(s.plain, v)
+			s.literals = append(s.literals, v)
+			s.literals = append(s.literals, spellings(v)...)
 		}
-		s.plain = append(s.plain, v)
-		s.literals = append(s.literals, v)
-		s.literals = append(s.literals, spellings(v)...)
 	}
 	s.plain, s.literals = longestFirst(s.plain), longestFirst(s.literals)
 	s.wrappable = wrappable(s.literals)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -69,6 +70,26 @@ func spellings(v string) []string {
 	add(h, strings.ToUpper(h))
 	add(base64Forms(append(encoded, base64Twice(v)...))...)
 	add(lines(v)...)
+	return out
+}
+
+// decoded are the values that v is the percent-encoding of, once and twice:
+// some keys are handed out encoded, and code decodes them before their use.
+func decoded(v string) []string {
+	var out []string
+	add := func(from string) {
+		for _, decode := range []func(string) (string, error){url.PathUnescape, url.QueryUnescape} {
+			if to, err := decode(from); err == nil && to != from && !slices.Contains(out, to) {
+				out = append(out, to)
+			}
+		}
+	}
+	if strings.Contains(v, "%") {
+		add(v)
+		for _, once := range slices.Clone(out) {
+			add(once)
+		}
+	}
 	return out
 }
 

@@ -8,6 +8,22 @@ import (
 	"testing"
 )
 
+// TestEncodedKeys: a key that is handed out percent-encoded is masked decoded.
+func TestEncodedKeys(t *testing.T) {
+	set := New([]string{"abcSECRET%2Fdef%2Bghi%3D%3D", "twice%252Fkey", "100%sure"})
+	for text, want := range map[string]string{
+		"SERVICE KEY abcSECRET/def+ghi== IS NOT REGISTERED":              "SERVICE KEY *** IS NOT REGISTERED",
+		"abcSECRET%2Fdef%2Bghi%3D%3D":                                    "***",
+		"twice%2Fkey twice/key twice%252Fkey":                            "*** *** ***",
+		base64.StdEncoding.EncodeToString([]byte("abcSECRET/def+ghi==")): "***",
+		"100%sure 100sure":                                               "*** 100sure",
+	} {
+		if got := set.String(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestFormsInForms: what failed within what failed, encoded as code encodes it.
 func TestFormsInForms(t *testing.T) {
 	secret := "-----BEGIN K-----\nMIIabcdEFGH1234\nZZyy\"XX\\9876\n-----END K-----"
