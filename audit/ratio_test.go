@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	ratios  = flag.Bool("ratios", false, "measure what the log costs; asserts nothing")
+	ratios  = flag.Bool("ratios", false, "measure what the log costs, and fail beyond the limits")
 	million = flag.Int("verify-records", 0, "verify a log of so many records, and say how long it takes")
 )
 
@@ -88,8 +88,15 @@ func drive(t testing.TB, o Options, writers int, d time.Duration) load {
 	return load{rate: n / elapsed.Seconds(), cpu: used.Seconds() * 1e6 / n, p50: ms(0.5), p99: ms(0.99), perSync: n / float64(max(1, f.syncs.Load()))}
 }
 
+const (
+	maxEncodeChain = 15.0 // us of CPU for a record as real ones are
+	maxGroupAdds   = 30.0 // us of CPU for a record beyond its masking, encoding and chain
+	minGroupGain   = 5.0  // records/s over a sync for each, with 64 writers
+)
+
 // TestRatios prints what a record costs. The choices of audit.fsync run in
-// turn in one process, several times; each column is a median.
+// turn in one process, several times; each column is a median. It asserts only
+// where it is asked to, on a machine that has nothing else to do.
 //
 //	go test ./audit -run TestRatios -v -ratios
 func TestRatios(t *testing.T) {
@@ -97,6 +104,7 @@ func TestRatios(t *testing.T) {
 		t.Skip("-ratios")
 	}
 	c := &chain{hash: newHasher(), now: clock()}
+	parts := 0.0
 	for _, kind := range []string{"with all that a record can hold", "as real ones are"} {
 		in := sampleCall("call-1")
 		if kind == "as real ones are" {
@@ -113,6 +121,9 @@ func TestRatios(t *testing.T) {
 		chained()
 		mask, encoded, chain := perRecord(t, 5000, func() { prepare(in, nil) }), perRecord(t, 5000, func() { recycle(encode()) }), perRecord(t, 5000, chained)
 		t.Logf("record of %d bytes, %s: CPU of mask %.1f us, encode %.1f us and chain %.1f us, %.1f us", len(c.buf), kind, mask, encoded, chain, encoded+chain)
+		if parts = mask + encoded + chain; encoded+chain > maxEncodeChain {
+			t.Errorf("encode and chain take %.1f us, more than %.0f", encoded+chain, maxEncodeChain)
+		}
 	}
 
 	modes := []Fsync{SyncEvery, SyncGroup, SyncInterval}
@@ -136,6 +147,13 @@ func TestRatios(t *testing.T) {
 			t.Logf("%2d writers, %-8s %7.0f records/s (%.1f x every), %5.1f us of CPU per record, added latency p50 %.2f ms, p99 %.2f ms, %.1f records per sync",
 				writers, m, median(m, rate), median(m, rate)/median(SyncEvery, rate), median(m, func(l load) float64 { return l.cpu }),
 				median(m, func(l load) float64 { return l.p50 }), median(m, func(l load) float64 { return l.p99 }), median(m, func(l load) float64 { return l.perSync }))
+		}
+		if writers > 1 {
+			gain, adds := median(SyncGroup, rate)/median(SyncEvery, rate), median(SyncGroup, func(l load) float64 { return l.cpu })-parts
+			t.Logf("group over every: x%.1f; group adds %.1f us of CPU per record", gain, adds)
+			if gain < minGroupGain || adds > maxGroupAdds {
+				t.Errorf("the limits are x%.0f and %.0f us", minGroupGain, maxGroupAdds)
+			}
 		}
 	}
 }
@@ -183,6 +201,9 @@ func TestVerifyMany(t *testing.T) {
 		runtime.GC()
 		at, cpu := time.Now(), cpuTime(t)
 		r := wantOK(t, path)
+		if took := time.Since(at); took > 20*time.Second && *million <= 1_000_000 {
+			t.Errorf("%s took %v to verify, more than 20 s", filepath.Base(path), took)
+		}
 		t.Logf("%-17s %d records verified in %.1f s, %.1f s of CPU; the process had at most %.0f MiB", filepath.Base(path), r.Records, time.Since(at).Seconds(), (cpuTime(t) - cpu).Seconds(), maxRSS(t))
 	}
 }

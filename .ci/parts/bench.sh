@@ -20,3 +20,13 @@ done
 say 'linting 100, 1,000 and 5,000 documents'
 go test -run '^$' -bench '^BenchmarkLint' -benchtime 1x ./cmd/toolwarrant | tee "$SCRATCH/lint.txt"
 grep -q '^BenchmarkLint' "$SCRATCH/lint.txt" || fail 'no figure of lint'
+
+say 'the audit log'
+go run ./bench audit -writers 64 -seconds 2 -rounds 5 -dir "$SCRATCH" | tee "$SCRATCH/audit.txt"
+go test -count=1 -timeout 30m ./audit -run '^TestRatios$' -v -ratios 2>&1 | tee "$SCRATCH/log.txt"
+grep -q '^--- PASS: TestRatios' "$SCRATCH/log.txt" || fail 'a record costs more than it may'
+go test -count=1 -timeout 30m ./audit -run '^TestVerifyMany$' -v -verify-records 1000000 2>&1 | tee -a "$SCRATCH/log.txt"
+grep -q '^--- PASS: TestVerifyMany' "$SCRATCH/log.txt" || fail 'a million records do not verify in time'
+go test -count=1 -timeout 30m ./audit/query -run '^TestQueryMany$' -v -query-records 1000000 2>&1 | tee -a "$SCRATCH/log.txt"
+grep -q '^--- PASS: TestQueryMany' "$SCRATCH/log.txt" || fail 'a query over a million records takes longer than it may'
+while read -r line; do note "$line"; done < <(grep -o 'group over every.*\|log.ndjson .*verified.*' "$SCRATCH/log.txt")

@@ -136,6 +136,9 @@ func TestQueryMany(t *testing.T) {
 				}
 			}
 			got[i] = n
+			if most := map[bool]time.Duration{false: 300 * time.Millisecond, true: 20 * time.Second}[o.NoIndex]; best > most && *many <= 1_000_000 {
+				t.Errorf("%s, %s: %v, more than %v", q.name, with, best, most)
+			}
 			t.Logf("%-14s %-25s %5d calls: %7.1f ms, %7.1f ms of CPU", with, q.name, n, best.Seconds()*1000, least.Seconds()*1000)
 		}
 	}
