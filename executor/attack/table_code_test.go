@@ -12,6 +12,8 @@ var escapeAttacks = []attack{
 	{name: "frames of an error", class: "escape", code: `Error.prepareStackTrace = (e, s) => s; const e = new Error("x"); return typeof e.stack + /[\\/]executor|\.go/.test(e.stack)`, want: `= "stringfalse"`},
 	{name: "constructor of a helper's answer", class: "escape", code: `const f = safety.parser.csv("a").constructor.constructor; return f === Function ? f("return 1")() : "other"`, want: "JS_ERROR/EvalError"},
 	{name: "class of a class", class: "escape", code: `const M = Java.type("java.lang.Math"); return [M.getClass, M.class, M.forName, M.getClassLoader].map(x => typeof x).join()`, want: `= "undefined,undefined,undefined,undefined"`},
+	{name: "stack through a proxy", class: "escape", code: `let kept; const f = new Proxy(function () {}, { apply(t, s, a) { kept = a } }); f(...new Array(300).fill(7)); const g = (a, b, c) => { const seen = kept.every(x => x === 7); kept.fill(9); return [a, b, c, seen] }; return g(1, 2, 3)`, want: "= [1,2,3,true]"},
+	{name: "stack through a constructor", class: "escape", code: `let kept; const P = new globalThis["Pro" + "xy"](class {}, { construct(t, a) { kept = a; return {} } }); new P(...new Array(300).fill(7)); const g = (a, b) => { const seen = kept.every(x => x === 7); kept.fill(9); return [a, b, seen] }; return g(1, 2)`, want: "= [1,2,true]"},
 	{name: "caller", class: "escape", code: `function f() { "use strict"; try { return typeof f.caller } catch (e) { return "throws" } } return f() === "object" ? String(f.caller) : "nothing"`, want: `= "nothing"`},
 }
 
