@@ -132,6 +132,9 @@ func (s *session) headers(v goja.Value, out map[string]string) {
 		s.refuse(fault.InvalidInput, fetchHelper, "invalid-headers", "[fetch] there are more than 1000 headers")
 	}
 	add := func(name, value string) {
+		if strings.ContainsFunc(name+value, func(r rune) bool { return r > 0xff }) {
+			s.refuse(fault.InvalidInput, fetchHelper, "invalid-headers", "[fetch] the header "+strconv.Quote(clip(name, 100))+" has characters beyond Latin-1; encode them")
+		}
 		for k := range out {
 			if strings.EqualFold(k, name) {
 				out[k] += ", " + value
@@ -157,7 +160,7 @@ func (s *session) headers(v goja.Value, out map[string]string) {
 			tooMany()
 		}
 		p, ok := pair.(*goja.Object)
-		if !ok {
+		if !ok || p.Get("1") == nil {
 			s.refuse(fault.InvalidInput, fetchHelper, "invalid-headers", "[fetch] headers must be an object or a list of pairs")
 		}
 		add(s.fetchText(orUndefined(p.Get("0"))), s.fetchText(orUndefined(p.Get("1"))))

@@ -24,6 +24,8 @@ func TestFetchInput(t *testing.T) {
 		{"many headers", `fetch("https://a/", { headers: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => ["h" + i, "v"])) })`, "INVALID_INPUT/invalid-headers"},
 		{"proxy with many headers", `fetch("https://a/", { headers: new Proxy({}, { ownKeys: () => Array(1e5).fill(0).map((_, i) => "h" + i), getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true, value: 1 }) }) })`, "INVALID_INPUT/invalid-headers"},
 		{"endless headers", `fetch("https://a/", { headers: (function* () { for (;;) yield ["a", "b"] })() })`, "INVALID_INPUT/invalid-headers"},
+		{"header beyond Latin-1", `fetch("https://a/", { headers: { a: "\u0100" } })`, "INVALID_INPUT/invalid-headers"},
+		{"half a header", `fetch("https://a/", { headers: [["a"]] })`, "INVALID_INPUT/invalid-headers"},
 		{"headers as text", `fetch("https://a/", { headers: "a: b" })`, "INVALID_INPUT/invalid-headers"},
 		{"header that is a symbol", `fetch("https://a/", { headers: { a: Symbol("x") } })`, "JS_ERROR/TypeError"},
 		{"huge body", `fetch("https://a/", { method: "POST", body: "x".repeat(16777210) })`, "INVALID_INPUT/input-too-large"},
