@@ -29,6 +29,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -77,6 +78,9 @@ type Components struct {
 	Runtime        Runtime
 	Secrets        *secret.Resolver
 	Keys           keyring.Keyring
+	// Known are the secrets of the whole installation, for the record of a call
+	// that is of no tool; nil = none. It is cheap.
+	Known func() *mask.Set
 	// Broker are the options of the gate to the network and the files.
 	Broker broker.Options
 	Now    func() time.Time

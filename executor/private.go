@@ -63,7 +63,10 @@ func (e *Engine) removable(r *run, fields []string) []string {
 
 // recordMask is the mask of the records of a call.
 func (e *Engine) recordMask(r *run) audit.Masker {
-	if r.decision == nil {
+	switch {
+	case r.tool == nil && e.Known != nil:
+		return e.Known()
+	case r.decision == nil:
 		return r.mask
 	}
 	return e.privately(r).mask

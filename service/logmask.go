@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,28 +36,50 @@ func (l *LogMask) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// MaskLog has l hide the secrets that tools of the catalog name, or that are
-// granted by name, as they are from time to time, until ctx ends.
+// MaskLog has l hide the secrets of the installation, as they are from time to
+// time, until ctx ends.
 func (s *Service) MaskLog(ctx context.Context, l *LogMask) {
-	var names, hidden []string
-	content := ""
 	tick := time.NewTicker(secretsEvery)
 	defer tick.Stop()
 	for {
-		if now := s.Catalog.Content(); now != content {
-			content, names = now, s.secretNames(ctx)
-		}
-		// A file that cannot be read hides what it held before.
-		if values, err := s.Engine.Secrets.Values(names); err == nil && !slices.Equal(values, hidden) {
-			hidden = values
-			l.set.Store(mask.New(values))
-		}
+		l.set.Store(s.knownSecrets(ctx))
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 	}
+}
+
+// known remembers the secrets of the installation.
+type known struct {
+	mu      sync.Mutex
+	asked   time.Time
+	content string
+	names   []string
+	values  []string
+	set     *mask.Set
+}
+
+// knownSecrets are the secrets that tools of the catalog name, or that are
+// granted by name. It looks for others once in secretsEvery.
+func (s *Service) knownSecrets(ctx context.Context) *mask.Set {
+	k := &s.known
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := time.Now()
+	if k.set != nil && now.Sub(k.asked) < secretsEvery {
+		return k.set
+	}
+	k.asked = now
+	if content := s.Catalog.Content(); content != k.content || k.names == nil {
+		k.content, k.names = content, s.secretNames(ctx)
+	}
+	// A file that cannot be read hides what it held before.
+	if values, err := s.Engine.Secrets.Values(k.names); k.set == nil || err == nil && !slices.Equal(values, k.values) {
+		k.values, k.set = values, mask.New(values)
+	}
+	return k.set
 }
 
 func (s *Service) secretNames(ctx context.Context) []string {

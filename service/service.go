@@ -29,6 +29,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
 	"github.com/toolwarrant/toolwarrant/executor/js"
+	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/process"
 	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -75,6 +76,7 @@ type Service struct {
 	stop       context.CancelFunc
 	swept      chan struct{}
 	revisions  revisions
+	known      known
 	traces     *telemetry.Traces // nil = none
 
 	reconfiguring sync.Mutex
@@ -195,7 +197,7 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	s.Engine, err = executor.New(executor.Components{
 		Catalog: s.Catalog, Policy: s.Policy, Shadow: s.shadowPolicy(), Observer: s.Metrics,
 		ShadowPatience: time.Duration(o.Config.Policy.ShadowWaitMillis) * time.Millisecond, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
-		Secrets: secrets, Keys: keys, Now: time.Now, Logger: o.Logger,
+		Secrets: secrets, Known: func() *mask.Set { return s.knownSecrets(background) }, Keys: keys, Now: time.Now, Logger: o.Logger,
 		Admission: executor.NewAdmission(admissionLimits(o.Config)), Meter: s.Metrics, Tracer: tracerOf(s.traces),
 		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: operator.BasePath, Roots: append([]string{operator.BasePath}, operator.Roots...), UserAgent: userAgent(o.Version), Logger: o.Logger},
 	})
