@@ -97,6 +97,10 @@ func (v *verifier) behind(e *entrant) {
 	}
 	leaf, known := v.seen.get(e.head.Seq)
 	switch {
+	case known && leaf == e.leaf && v.copy:
+		v.report.Records--
+		v.report.Repeats++
+		v.last = v.at.head
 	case known && leaf == e.leaf:
 		v.rowOf(e, KindRepeated, fmt.Sprintf("record %d is repeated: the same line stands before", e.head.Seq))
 	case !known && v.turnUp(e):

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -28,8 +30,9 @@ type entrant struct {
 	chained bool   // its sum holds and its head reads: what it says of its place counts
 	kind    string // of what is wrong with the line itself; "" of a good one
 	message string
-	bare    bool // it has no member of a record
-	lines   int  // how many lines of a chain it holds: two where a newline was altered
+	bare    bool   // it has no member of a record
+	lines   int    // how many lines of a chain it holds: two where a newline was altered
+	object  string // the file of the one that it enters
 	opens   *opening
 	removal *tombstone
 }
@@ -70,6 +73,11 @@ func (v *verifier) entrantOf(n int, l *checked) entrant {
 			e.lines, e.message = n, fmt.Sprintf("%d lines stand in one: a newline was edited", n)
 		}
 		return e
+	}
+	if l.head.Phase == PhaseObject && v.objects.dir != "" {
+		if sum := objectDigest(l.bytes); sum != "" {
+			e.object = filepath.Join(v.objects.dir, strings.TrimPrefix(sum, hashPrefix))
+		}
 	}
 	if l.head.Phase == PhaseEvent {
 		e.opens = openingOf(l.bytes, l.head)
@@ -334,6 +342,9 @@ func (v *verifier) told(e *entrant) {
 		return
 	}
 	v.closed(e.spot, e.head)
+	if e.object != "" {
+		v.objects.named(e)
+	}
 	if e.removal != nil {
 		v.removals = append(v.removals, removal{e.head, *e.removal})
 	}

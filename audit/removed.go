@@ -33,7 +33,16 @@ type Removed struct {
 	Seq    uint64 `json:"seq"`    // of the record that says so
 	Time   string `json:"time"`   // of that record
 	Signed bool   `json:"signed"` // the key that Verify was given signed it
+	// Warning says what a removal is worth that no key was held against; null of
+	// one that is signed.
+	Warning *string `json:"warning"`
 }
+
+// The warnings of a Removed.
+const (
+	notSigned = "not signed: whoever can write the log can write this removal"
+	unchecked = "its signature was not checked, for which a key is needed: whoever can write the log can write this removal"
+)
 
 // removal is a tombstone that a verifier has met.
 type removal struct {
@@ -128,6 +137,11 @@ func (v *verifier) accounted(s beginning) (*Removed, *Finding) {
 		}
 		out := &Removed{Last: s.seq - 1, Seq: t.head.Seq, Time: t.head.Time}
 		if v.key == nil {
+			warning := notSigned
+			if t.Note != nil {
+				warning = unchecked
+			}
+			out.Warning = &warning
 			return out, nil
 		}
 		var err error

@@ -27,6 +27,7 @@ const (
 	KindTorn           = "torn"            // the last line is not complete
 	KindSchema         = "schema"          // the line is no record of this schema, though its sum holds
 	KindCompressed     = "compressed"      // a compressed file is damaged
+	KindObject         = "object"          // an object is gone, or has another content
 	KindDuplicateClose = "duplicate-close" // the call was closed before
 	KindCut            = "cut"             // lines at the end are gone, which a checkpoint counted
 	KindCheckpoint     = "checkpoint"      // the lines are others than those that a checkpoint signed
@@ -52,6 +53,8 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	// Truncated says that there are more findings than are listed.
 	Truncated bool `json:"truncated"`
+	// Repeats are the lines that a copy has once more; they are no records.
+	Repeats uint64 `json:"repeats"`
 	// Removed is set when the first files were removed and the log says so.
 	Removed *Removed `json:"removed"`
 }
@@ -68,6 +71,14 @@ type VerifyOptions struct {
 	// files were removed has to be signed as well, or come before a
 	// checkpoint.
 	Key note.Verifier
+	// Copy takes the files for a copy that a sink made, which may have got a
+	// record more than once: a line that is, byte for byte, one of the last
+	// 65,536 records is counted in Repeats and no finding.
+	Copy bool
+	// Objects checks the objects as well, where a folder of them stands beside
+	// the log: those of the records of the log are there, and each has the
+	// digest that it is named by.
+	Objects bool
 }
 
 // Anchor is a place in a chain.
@@ -98,7 +109,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (Report, error
 func verified(ctx context.Context, paths []string, o VerifyOptions) (*verifier, Report, error) {
 	for try := 1; ; try++ {
 		v := newVerifier()
-		v.key = o.Key
+		v.key, v.copy, v.objects.wanted = o.Key, o.Copy, o.Objects
 		if o.After != nil {
 			head, ok := parseHash([]byte(o.After.Head))
 			if !ok {
@@ -126,6 +137,7 @@ func (v *verifier) files(ctx context.Context, paths []string, anchored bool) (r 
 	defer set.close()
 	for _, s := range set {
 		v.file = s.path
+		v.objects.enter(s.objects)
 		last, err := s.checkAll(ctx, func(n int, c *checked) error {
 			v.file = s.path
 			v.checked(n, c)
@@ -142,6 +154,9 @@ func (v *verifier) files(ctx context.Context, paths []string, anchored bool) (r 
 	}
 	v.settle()
 	v.cut()
+	if err := v.checkObjects(ctx); err != nil {
+		return Report{}, false, err
+	}
 	r = v.finish(anchored)
 	missing := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == KindRemoved })
 	return r, missing && set.movedOn(), nil
@@ -167,6 +182,8 @@ type verifier struct {
 	row     row
 	seen    seen
 
+	copy     bool // a repeated line is fine
+	objects  objects
 	key      note.Verifier // nil: no removal has to be signed
 	starts   []beginning
 	removals []removal
