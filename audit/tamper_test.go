@@ -188,3 +188,48 @@ func TestTamperingNames(t *testing.T) {
 		})
 	}
 }
+
+// TestTamperingMixed does several things to one log: however they meet, it is
+// not whole, unless only its end is gone or nothing happened to it.
+func TestTamperingMixed(t *testing.T) {
+	lines, other := chainOf(t, "w1", 40), chainOf(t, "w2", 60)
+	whole := bytes.Join(lines, nil)
+	random := rand.New(rand.NewPCG(3, 4))
+	times := 3000
+	if testing.Short() {
+		times = 500
+	}
+	for range times {
+		log, done := slices.Clone(lines), []string(nil)
+		for range 1 + random.IntN(5) {
+			i := random.IntN(len(log))
+			j := min(len(log), i+1+random.IntN(4))
+			block := slices.Clone(log[i:j])
+			done = append(done, fmt.Sprint(i+1, "-", j))
+			switch random.IntN(6) {
+			case 0:
+				log = slices.Delete(log, i, j)
+			case 1:
+				log = slices.Insert(log, random.IntN(len(log)+1), block...)
+			case 2:
+				log = slices.Delete(log, i, j)
+				log = slices.Insert(log, random.IntN(len(log)+1), block...)
+			case 3:
+				log[i] = bytes.Clone(log[i])
+				log[i][random.IntN(len(log[i]))] ^= byte(1 << random.IntN(8))
+			case 4:
+				k := random.IntN(len(other) - 4)
+				log = slices.Insert(log, i, other[k:k+1+random.IntN(3)]...)
+			case 5:
+				log[i], log[j-1] = log[j-1], log[i]
+			}
+			if len(log) == 0 {
+				break
+			}
+		}
+		bad := bytes.Join(log, nil)
+		if r := window(lines, 0, bad); r.OK != bytes.HasPrefix(whole, bad) || !slices.IsSortedFunc(r.Findings, func(a, b Finding) int { return a.Line - b.Line }) {
+			t.Fatalf("%s: %+v", done, r)
+		}
+	}
+}
