@@ -15,17 +15,22 @@ import (
 const (
 	childEnv  = "AUDIT_TEST_CHILD"
 	rotateEnv = "AUDIT_TEST_ROTATE"
+	closesEnv = "AUDIT_TEST_CLOSES" // how many closes to write and end
 )
 
-// TestMain lets the test binary be a writer process that is going to be
-// killed: it appends to the chain of the folder it is told and prints, after
+// TestMain lets the test binary be a writer process, one that ends by itself or
+// one that is going to be killed: that appends to the chain of the folder it is told and prints, after
 // each acknowledgement, what was acknowledged.
 func TestMain(m *testing.M) {
 	dir := os.Getenv(childEnv)
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	if err := childWriter(dir); err != nil {
+	child := childWriter
+	if os.Getenv(closesEnv) != "" {
+		child = childCloses
+	}
+	if err := child(dir); err != nil {
 		fmt.Println("FAILED", err)
 		os.Exit(1)
 	}

@@ -16,6 +16,9 @@ import (
 // maxObject bounds one artefact.
 const maxObject = 64 << 20
 
+// objectsDir is the folder of the objects, in that of the log of a home.
+const objectsDir = "objects"
+
 // loggedExt marks an object whose line is in the chain; the file holds the
 // seq of that line.
 const loggedExt = ".seq"
@@ -98,7 +101,7 @@ func ReadObject(dir, sum string) ([]byte, error) {
 	if _, ok := parseHash([]byte(sum)); !ok {
 		return nil, refuse("", ReasonInvalid, "%q is no digest of an object", sum)
 	}
-	path := filepath.Join(dir, "objects", strings.TrimPrefix(sum, hashPrefix))
+	path := filepath.Join(dir, objectsDir, strings.TrimPrefix(sum, hashPrefix))
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, unavailable(path, err)

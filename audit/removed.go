@@ -33,7 +33,16 @@ type Removed struct {
 	Seq    uint64 `json:"seq"`    // of the record that says so
 	Time   string `json:"time"`   // of that record
 	Signed bool   `json:"signed"` // the key that Verify was given signed it
+	// Warning says what a removal is worth that no key was held against; null of
+	// one that is signed.
+	Warning *string `json:"warning"`
 }
+
+// The warnings of a Removed.
+const (
+	notSigned = "not signed: whoever can write the log can write this removal"
+	unchecked = "its signature was not checked, for which a key is needed: whoever can write the log can write this removal"
+)
 
 // removal is a tombstone that a verifier has met.
 type removal struct {
@@ -41,26 +50,15 @@ type removal struct {
 	tombstone
 }
 
-// beginning is a line before which others are missing: the first line of a
-// file, or of all.
+// beginning is the first line of a file before which others are missing.
 type beginning struct {
-	file    string
-	line    int
-	from    uint64 // seq of the first line that is missing
-	seq     uint64
-	prev    string
-	segment bool // a whole file begins there
-	found   int  // how many findings came before
+	spot
+	from uint64 // seq of the first line that is missing
+	seq  uint64
+	prev string
 }
 
 var removedKind = []byte(`"kind":"` + kindRemoved + `"`)
-
-// tombstone takes in a record that says what was removed.
-func (v *verifier) tombstone(line []byte, h Head) {
-	if t := tombstoneOf(line, h); t != nil {
-		v.removals = append(v.removals, removal{h, *t})
-	}
-}
 
 // tombstoneOf gives the detail of a tombstone, nil of any other line.
 func tombstoneOf(line []byte, h Head) *tombstone {
@@ -100,69 +98,62 @@ func RemovedPolicies(ctx context.Context, paths []string) ([]string, error) {
 	return slices.Compact(out), err
 }
 
-// begin notes where lines are missing, and takes over the tree that the line
-// after them gives for all before it. Whether that is the right one, a
+// begin notes where lines are missing before the first line of a file, and takes
+// over the tree that it gives for all before it. Whether that is the right one, a
 // checkpoint says. Files may be missing inside, too, and be accounted for: of
 // those that are removed while a log is read, the first may still be seen.
-func (v *verifier) begin(n int, l *checked) {
-	if !l.isHead || l.head.Seq == 1 || !l.sum {
-		return
-	}
-	o, _ := originOf(l.bytes)
-	v.starts = append(v.starts, beginning{file: v.file, line: n, from: v.at.seq + 1, seq: o.head.Seq, prev: o.head.Prev, segment: o.opens != nil, found: len(v.report.Findings)})
-	if o.tree != nil {
+func (v *verifier) begin(e *entrant, line []byte) {
+	v.starts = append(v.starts, beginning{spot: e.spot, from: v.at.seq + 1, seq: e.head.Seq, prev: e.head.Prev})
+	if o, _ := originOf(line); o.tree != nil {
 		v.tree = *o.tree
 	}
-	prev, _ := parseHash([]byte(o.head.Prev))
-	v.at = link{seq: o.head.Seq - 1, head: prev}
+	prev, _ := parseHash([]byte(e.head.Prev))
+	v.at, v.damaged = link{seq: e.head.Seq - 1, head: prev}, false
 }
 
-// soFar is the report over what was read, as if it were all.
-func (v *verifier) soFar() Report {
-	r := v.report
-	for i := len(v.starts) - 1; i >= 0; i-- {
-		s := v.starts[i]
-		removed, f := v.accounted(s)
-		if removed != nil && r.Removed == nil { // the last one counts
-			r.Removed = removed
+// unaccounted gives a finding for each place where files are missing and no
+// record says so.
+func (v *verifier) unaccounted() (out []noted, removed *Removed) {
+	for _, s := range slices.Backward(v.starts) {
+		r, f := v.accounted(s)
+		if r != nil && removed == nil { // the last one counts
+			removed = r
 		}
 		if f != nil {
-			r.Findings = slices.Insert(slices.Clone(r.Findings), s.found, *f)
+			out = append(out, noted{Finding: *f, nth: s.nth})
 		}
 	}
-	return r
+	return out, removed
 }
 
 // accounted looks for the tombstone of the lines before s. With a key it has to
 // be signed: a checkpoint over the record does not help, since whoever signs
 // checkpoints signs what the log says, also a record that somebody forged.
 func (v *verifier) accounted(s beginning) (*Removed, *Finding) {
-	f := &Finding{File: s.file, Line: s.line, Seq: &s.seq, Kind: KindSeq}
+	f := &Finding{File: s.file, Line: s.line, Seq: &s.seq, Kind: KindRemoved}
 	for _, t := range v.removals {
 		if !t.covers(s) {
 			continue
 		}
 		out := &Removed{Last: s.seq - 1, Seq: t.head.Seq, Time: t.head.Time}
 		if v.key == nil {
+			warning := notSigned
+			if t.Note != nil {
+				warning = unchecked
+			}
+			out.Warning = &warning
 			return out, nil
 		}
 		var err error
 		if out.Signed, err = t.signedBy(v.key); err == nil && out.Signed {
 			return out, nil
 		}
-		f.Kind = KindRemoved
 		f.Message = fmt.Sprintf("records %d to %d were removed, and the record %d that says so is not signed by %s", s.from, s.seq-1, t.head.Seq, v.key.Name())
 		return out, f
 	}
-	switch {
-	case s.from > 1:
-		f.Kind = KindRemoved
+	f.Message = fmt.Sprintf("the file begins in the middle of a chain: records 1 to %d are elsewhere or were removed, and no record of a removal says so", s.seq-1)
+	if s.from > 1 {
 		f.Message = fmt.Sprintf("records %d to %d are missing: files of the log were removed, or cannot be read", s.from, s.seq-1)
-	case s.segment:
-		f.Kind = KindRemoved
-		f.Message = fmt.Sprintf("the file begins in the middle of a chain: records 1 to %d are elsewhere or were removed, and no record of a removal says so", s.seq-1)
-	default:
-		f.Message = "the file begins in the middle of a chain: its first lines are elsewhere or were removed"
 	}
 	return nil, f
 }

@@ -167,6 +167,13 @@ func TestTombstones(t *testing.T) {
 		if r.OK != (c.kind == "") || !r.OK && r.Findings[0].Kind != c.kind {
 			t.Errorf("%s: %+v", name, r)
 		}
+		warning := ""
+		if r.OK && r.Removed.Warning != nil {
+			warning = *r.Removed.Warning
+		}
+		if want := map[string]string{"unsigned, nobody asks": notSigned, "signed, nobody asks": unchecked}[name]; warning != want {
+			t.Errorf("%s: warning %q", name, warning)
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type source struct {
 	first uint64   // seq of its first line, 0 when it is not known yet
 	found bool     // listed as a closed segment of a log, which may be removed since
 	held  *os.File // of the file that grows: the one that the closed files were listed for
+
+	objects string // the folder of the objects of this log, which need not be there
 }
 
 // errNoPlace says that no line begins at an offset: the log became shorter, or
@@ -52,13 +54,13 @@ func expand(path string) (sources, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		if _, e := os.Stat(path + gzipExt); errors.Is(err, fs.ErrNotExist) && e == nil {
-			return sources{{path: path + gzipExt}}, nil
+			return sources{{path: path + gzipExt, objects: objectsOf(path)}}, nil
 		}
 		return nil, unreadable(path, err)
 	}
 	// The file is opened first: whatever it was before is listed then, however
 	// often the log is rotated meanwhile.
-	own := &source{path: path, held: f}
+	own := &source{path: path, held: f, objects: objectsOf(path)}
 	closed, err := closedSegments(stateOf(path), path)
 	if err == nil && len(closed) > 0 {
 		var line []byte
@@ -74,7 +76,7 @@ func expand(path string) (sources, error) {
 	var out sources
 	for _, c := range closed {
 		if own.first == 0 || c.first < own.first {
-			out = append(out, &source{path: c.path, first: c.first, found: true})
+			out = append(out, &source{path: c.path, first: c.first, found: true, objects: own.objects})
 		}
 	}
 	return append(out, own), nil

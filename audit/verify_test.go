@@ -126,16 +126,16 @@ func TestVerifyKinds(t *testing.T) {
 		log  string
 		want []string // "line kind"
 	}{
-		"altered":        {strings.Replace(log, "desk", "disk", 1), []string{"1 sum"}},
-		"no json":        {strings.Replace(log, `"origin":`, `"origin"!`, 1), []string{"1 json"}},
+		"altered":        {strings.Replace(log, "desk", "disk", 1), []string{"1 edited"}},
+		"no json":        {strings.Replace(log, `"origin":`, `"origin"!`, 1), []string{"1 edited"}},
 		"torn":           {log[:len(log)-10], []string{"8 torn"}},
-		"first removed":  {strings.Join(lines[1:], ""), []string{"1 seq"}},
-		"inner removed":  {strings.Join(lines[:3], "") + strings.Join(lines[5:], ""), []string{"4 seq"}},
+		"first removed":  {strings.Join(lines[1:], ""), []string{"1 removed"}},
+		"inner removed":  {strings.Join(lines[:3], "") + strings.Join(lines[5:], ""), []string{"4 removed"}},
 		"other schema":   {strings.Join(lines[:7], "") + resum(strings.Replace(lines[7], "audit/1", "audit/9", 1)), []string{"8 schema"}},
 		"other order":    {strings.Join(lines[:7], "") + resum(strings.Replace(lines[7], `{"time"`, `{"a":1,"time"`, 1)), []string{"8 schema"}},
 		"twice closed":   {strings.Join(lines[:7], "") + resum(strings.Replace(lines[7], "call-3", "call-1", 1)), []string{"8 duplicate-close"}},
-		"bad utf-8":      {strings.Join(lines[:7], "") + resum(strings.Replace(lines[7], "cli-run", "cli-\xffun", 1)), []string{"8 json"}},
-		"two accidents":  {strings.Replace(log, "desk", "disk", 1)[:len(log)-1], []string{"1 sum", "8 torn"}},
+		"bad utf-8":      {strings.Join(lines[:7], "") + resum(strings.Replace(lines[7], "cli-run", "cli-\xffun", 1)), []string{"8 schema"}},
+		"two accidents":  {strings.Replace(log, "desk", "disk", 1)[:len(log)-1], []string{"1 edited", "8 torn"}},
 		"altered, resum": {strings.Join(lines[:2], "") + resum(strings.Replace(lines[2], "desk", "disk", 1)) + strings.Join(lines[3:], ""), []string{"4 chain"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestVerifySeveralFiles(t *testing.T) {
 		t.Errorf("got %+v", r)
 	}
 	first := verify(t, a)
-	if r := verify(t, b); r.OK || r.Findings[0].Kind != KindSeq {
+	if r := verify(t, b); r.OK || r.Findings[0].Kind != KindRemoved {
 		t.Errorf("the second file alone: %+v", r)
 	}
 	r, err := Verify(context.Background(), []string{b}, VerifyOptions{After: &Anchor{Seq: first.Records, Head: *first.Head}})
@@ -215,7 +215,7 @@ func TestVerifyUnreadable(t *testing.T) {
 func TestVerifyLongLine(t *testing.T) {
 	log := append(bytes.Repeat([]byte("x"), 3*maxLine), '\n')
 	r := check(t, append(log, sampleLog(t)...))
-	if r.OK || r.Findings[0].Line != 1 || r.Findings[0].Kind != KindJSON || r.Records != 9 {
+	if r.OK || r.Findings[0].Line != 1 || r.Findings[0].Kind != KindInserted || r.Records != 9 {
 		t.Errorf("got %+v", r)
 	}
 }

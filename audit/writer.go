@@ -136,7 +136,7 @@ func open(dir, path string, o Options) (*Writer, error) {
 		}
 	}
 	w := &Writer{
-		id: o.writer, path: path, objects: filepath.Join(dir, "objects"), stateDir: stateDir,
+		id: o.writer, path: path, objects: filepath.Join(dir, objectsDir), stateDir: stateDir,
 		now: o.Now, batch: o.batch, calls: newCalls(),
 		wake: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}

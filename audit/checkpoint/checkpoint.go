@@ -7,6 +7,7 @@ package checkpoint
 import (
 	"bufio"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -52,6 +53,9 @@ func Sign(c Checkpoint, key note.Signer) ([]byte, error) {
 // Open checks the signature of a note and reads it.
 func Open(msg []byte, key note.Verifier) (Checkpoint, error) {
 	n, err := note.Open(msg, note.VerifierList(key))
+	if unknown, invalid := new(note.UnverifiedNoteError), new(note.InvalidSignatureError); err != nil && !errors.As(err, &unknown) && !errors.As(err, &invalid) {
+		return Checkpoint{}, fault.New(fault.Usage, ReasonFormat, "this is no signed note, as a checkpoint is").Because(err)
+	}
 	if err != nil {
 		return Checkpoint{}, fault.New(fault.Usage, ReasonSignature, "the checkpoint is not one that %s signed: another key, or altered since", key.Name()).Because(err)
 	}

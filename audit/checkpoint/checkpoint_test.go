@@ -109,6 +109,45 @@ func TestSignedButNoCheckpoint(t *testing.T) {
 	}
 }
 
+// TestProofMembers: a proof has its members once, and no others.
+func TestProofMembers(t *testing.T) {
+	signer, verifier := keys(t)
+	record := `{"a":1}`
+	var tree Tree
+	tree.Append(tlog.RecordHash([]byte(record)))
+	msg, err := Sign(Checkpoint{Size: 1, Root: tree.Root(), Head: "sha256:x", Time: time.Unix(0, 0)}, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := Proof{Record: record, Checkpoint: string(msg), Path: []tlog.Hash{}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(doc)
+	_, other := keys(t)
+	for name, c := range map[string]struct {
+		doc    string
+		key    note.Verifier
+		reason string
+	}{
+		"as it is":          {good, verifier, ""},
+		"another member":    {strings.Replace(good, "{", `{"note":"x",`, 1), verifier, ReasonFormat},
+		"a member twice":    {strings.Replace(good, "{", `{"index":0,`, 1), verifier, ReasonFormat},
+		"a record twice":    {strings.Replace(good, "{", `{"record":"x",`, 1), verifier, ReasonFormat},
+		"in capitals":       {strings.Replace(good, `"record"`, `"Record"`, 1), verifier, ReasonFormat},
+		"two documents":     {good + good, verifier, ReasonFormat},
+		"another record":    {strings.Replace(good, `\"a\"`, `\"b\"`, 1), verifier, ReasonProof},
+		"another key":       {good, other, ReasonSignature},
+		"no signed note":    {strings.Replace(good, "\u2014", "-", 1), verifier, ReasonFormat},
+		"an altered number": {strings.Replace(good, `\n1\n`, `\n2\n`, 1), verifier, ReasonSignature},
+	} {
+		_, _, err := OpenProof([]byte(c.doc), c.key)
+		if f := fault.From(err); err == nil && c.reason != "" || err != nil && (f.Code != fault.Usage || f.Reason != c.reason) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // FuzzOpenProof gives a reader what somebody wrote: it never panics, and
 // nothing is proven that was not signed.
 func FuzzOpenProof(f *testing.F) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -121,6 +122,21 @@ func (a *app) policyFlag(c *cobra.Command) {
 // errAnswerNo ends a verb whose answer is no and was printed already.
 var errAnswerNo = errors.New("the answer is no")
 
+// no is an error that is an answer: what was asked about does not hold, or is not
+// there.
+type no struct{ error }
+
+func (n no) Unwrap() error { return n.error }
+
+// orNo makes an error with one of the reasons an answer.
+func orNo(err error, reasons ...string) error {
+	var f *fault.Error
+	if errors.As(err, &f) && slices.Contains(reasons, f.Reason) {
+		return no{err}
+	}
+	return err
+}
+
 // fail prints err once, in the format asked for, and gives the exit status.
 func (a *app) fail(err error) int {
 	if errors.Is(err, errAnswerNo) {
@@ -138,6 +154,9 @@ func (a *app) fail(err error) int {
 		a.json(map[string]any{"error": f})
 	} else {
 		fmt.Fprintln(a.std.err, "toolwarrant: "+mask.Visible(f.Error()))
+	}
+	if errors.As(err, new(no)) {
+		return fault.ExitNo
 	}
 	return f.Code.Exit()
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/keyring"
 )
@@ -33,6 +34,7 @@ func (a *app) auditCmd() *cobra.Command {
 
 func (a *app) auditVerifyCmd() *cobra.Command {
 	var signed signedFlags
+	var isCopy bool
 	c := &cobra.Command{
 		Use:   "verify FILE...",
 		Short: "Check that a log is whole: no record altered, removed, added or moved",
@@ -43,18 +45,25 @@ one, only by somebody who kept the head that this prints.
 
 FILE is a log, which stands for its closed files too, or any files of one, also
 compressed, in any order. Files that were removed as the configuration says
-(audit.retain) are accounted for by a record of the log; any others are named.`,
+(audit.retain) are accounted for by a record of the log; any others are named.
+With --key that record has to be signed by it.
+
+Where the folder objects/ stands beside a log, each object in it has to have the
+digest of its name, and those that the log entered have to be there.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
-			var o audit.VerifyOptions
-			list, err := signed.read(false)
-			if err != nil {
-				return err
+			o := audit.VerifyOptions{Copy: isCopy, Objects: true}
+			var list []checkpoint.Signed
+			var err error
+			if signed.file != "" || signed.key == "" {
+				if list, err = signed.read(false); err != nil {
+					return err
+				}
 			}
 			for _, s := range list {
 				o.Checkpoints = append(o.Checkpoints, s.Checkpoint)
 			}
-			if len(list) > 0 {
+			if signed.key != "" {
 				if o.Key, err = keyring.ReadNoteVerifier(signed.key); err != nil {
 					return err
 				}
@@ -75,6 +84,7 @@ compressed, in any order. Files that were removed as the configuration says
 		},
 	}
 	signed.add(c)
+	c.Flags().BoolVar(&isCopy, "copy", false, "the files are a copy that a sink made: lines that it got twice are counted, and are no findings")
 	a.formats(c, "text", "json")
 	return c
 }
@@ -92,12 +102,18 @@ func (a *app) verified(report audit.Report, checkpoints int) {
 		head = *report.Head
 	}
 	a.printf("%s: %d records, head %s\n", verdict, report.Records, head)
+	if report.Repeats > 0 {
+		a.printf("repeated lines, left out: %d\n", report.Repeats)
+	}
 	if r := report.Removed; r != nil {
 		signed := ""
 		if r.Signed {
 			signed = ", signed"
 		}
 		a.printf("records 1 to %d were removed, as record %d of %s says%s\n", r.Last, r.Seq, mask.Visible(r.Time), signed)
+		if r.Warning != nil {
+			a.printf("warning: the removal of records 1 to %d: %s\n", r.Last, *r.Warning)
+		}
 	}
 	if checkpoints > 0 {
 		a.printf("held against %d checkpoints\n", checkpoints)

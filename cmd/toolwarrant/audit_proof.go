@@ -43,6 +43,7 @@ func (f *signedFlags) read(needed bool) ([]checkpoint.Signed, error) {
 	}
 	defer file.Close()
 	list, err := checkpoint.OpenAll(file, key)
+	err = orNo(err, checkpoint.ReasonSignature)
 	if err == nil && len(list) == 0 {
 		err = fault.New(fault.Usage, checkpoint.ReasonFormat, "there is no checkpoint in %s", f.file)
 	}
@@ -135,7 +136,8 @@ func (a *app) auditProveCmd() *cobra.Command {
 		Long: `Write the close record of a call and the proof that it is in the log which a
 checkpoint signed, as one JSON document. Whoever has the public key checks it
 with "audit verify-proof", without the log and without the network, and learns
-nothing of any other call.`,
+nothing of any other call. Exit status 1 says that there is no such record, that
+every checkpoint is older, or that none is of this log or of this key.`,
 		Example: "  toolwarrant audit prove 01J9ZK3V7Q audit.ndjson --checkpoints checkpoints.txt --key audit.key.pub -o proof.json",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -145,7 +147,7 @@ nothing of any other call.`,
 			}
 			p, err := audit.Prove(c.Context(), args[1:], args[0], list)
 			if err != nil {
-				return err
+				return orNo(err, audit.ReasonNoRecord, audit.ReasonNoCheckpoint, audit.ReasonOtherLog)
 			}
 			doc, err := p.Encode()
 			if err != nil {
@@ -182,7 +184,8 @@ func (a *app) auditVerifyProofCmd() *cobra.Command {
 		Use:   "verify-proof FILE",
 		Short: "Check a proof of audit prove with the public key alone",
 		Long: `Check that a record was in a log when its checkpoint was signed. Only the public
-key is needed. Exit status 2 says why a proof does not hold.`,
+key is needed. Exit status: 0 it is proven, 1 the proof does not hold or its checkpoint is
+not one that the key signed, 2 it cannot be read or is no proof.`,
 		Example: "  toolwarrant audit verify-proof proof.json --key audit.key.pub",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -199,7 +202,7 @@ key is needed. Exit status 2 says why a proof does not hold.`,
 			}
 			p, signed, err := checkpoint.OpenProof(doc, key)
 			if err != nil {
-				return err
+				return orNo(err, checkpoint.ReasonSignature, checkpoint.ReasonProof)
 			}
 			at := signed.Time.Format("2006-01-02 15:04:05 UTC")
 			if a.format == "json" {
