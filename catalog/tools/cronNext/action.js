@@ -63,7 +63,10 @@ const readField = (source, label, min, max, names) => {
 };
 
 const trimmed = expression.trim();
-const fields = (MACROS[trimmed.toLowerCase()] || trimmed).split(/\s+/);
+const macro = trimmed.toLowerCase();
+const fields = (Object.hasOwn(MACROS, macro) ? MACROS[macro] : trimmed).split(
+  /\s+/,
+);
 if (fields.length !== 5) {
   throw new Error(
     "expression must have five fields: minute hour day-of-month month day-of-week",

@@ -65,7 +65,7 @@ const time =
   (baseDate && baseDate < digits(now) ? "2300" : (issued ?? "2300"));
 const date = baseDate || digits(time <= clock ? now : yesterday);
 // data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = decodeURIComponent(dataGoKrKmaKey);
+const key = dataGoKrKmaKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 
 const ask = async (page) => {
   const search = new URLSearchParams({
