@@ -22,12 +22,20 @@ if (direction !== "decode") {
 const compact = text
   .replace(/\s+/g, "")
   .replaceAll("-", "+")
-  .replaceAll("_", "/")
-  .replace(/={1,2}$/, "");
-if (!/^[A-Za-z0-9+/]*$/.test(compact) || compact.length % 4 === 1) {
+  .replaceAll("_", "/");
+const digits = compact.replace(/={1,2}$/, "");
+const padded = digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
+if (
+  !/^[A-Za-z0-9+/]*$/.test(digits) ||
+  digits.length % 4 === 1 ||
+  ![digits, padded].includes(compact)
+) {
   throw new Error("text is not Base64");
 }
-const binary = atob(compact + "=".repeat((4 - (compact.length % 4)) % 4));
+const binary = atob(padded);
+if (btoa(binary) !== padded) {
+  throw new Error("text is not Base64: its last digit has bits left over");
+}
 const bytes = Uint8Array.from(Array.from(binary), (c) => c.charCodeAt(0));
 try {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -7,7 +7,7 @@ if (segments.length < 2 || segments.some((part) => !/^\w[\w.-]*$/.test(part))) {
   );
 }
 // data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = decodeURIComponent(dataGoKrKey);
+const key = dataGoKrKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 const search = new URLSearchParams({ serviceKey: key });
 for (const [name, value] of Object.entries(query ?? {})) {
   if (name.toLowerCase() === "servicekey") {
@@ -86,11 +86,14 @@ const listed = Object.values(answer).find(
 const head = Object.assign({}, ...(listed?.[0].head ?? []));
 const result =
   wrapped.header ?? wrapped.cmmMsgHeader ?? head.RESULT ?? answer.RESULT ?? {};
-const code = String(result.resultCode ?? "00");
+// What refuses a call without an envelope has a code below 0.
+const code = String(
+  result.resultCode ?? (answer.code < 0 ? answer.code : "00"),
+);
 // 03 and INFO-3 are the words for "no data".
 if (!/^(0+|03|INFO-0+|INFO-3)$/.test(code)) {
   throw new Error(
-    `data.go.kr refused the request (${code}): ${result.resultMsg ?? "no reason given"}`,
+    `data.go.kr refused the request (${code}): ${result.resultMsg ?? answer.msg ?? "no reason given"}`,
   );
 }
 const body = wrapped.body ?? head;

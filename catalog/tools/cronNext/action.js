@@ -63,7 +63,10 @@ const readField = (source, label, min, max, names) => {
 };
 
 const trimmed = expression.trim();
-const fields = (MACROS[trimmed.toLowerCase()] || trimmed).split(/\s+/);
+const macro = trimmed.toLowerCase();
+const fields = (Object.hasOwn(MACROS, macro) ? MACROS[macro] : trimmed).split(
+  /\s+/,
+);
 if (fields.length !== 5) {
   throw new Error(
     "expression must have five fields: minute hour day-of-month month day-of-week",
@@ -83,6 +86,10 @@ if (!Number.isInteger(wanted) || wanted < 1 || wanted > 100) {
 }
 
 const start = from ? safety.time.parse(from, "from") : Date.now();
+const firstYear = new Date(start).getUTCFullYear();
+if (firstYear < 1000 || firstYear > 9999) {
+  throw new Error("from must be in the years 1000 to 9999");
+}
 
 // Classic cron: when both day fields are restricted, either may match; a
 // field that begins with "*" is not a restriction, so then both must.
@@ -107,12 +114,15 @@ const daysOf = (year, month) => {
 
 // The search skips from one possible month to the next. Days and weekdays of
 // the calendar repeat after 400 years: what has not matched by then never will.
-const after = new Date(start);
-const firstYear = after.getUTCFullYear();
+const firstMonth = new Date(start).getUTCMonth();
 const found = [];
-for (let year = firstYear, last = year; year <= last + 400; year++) {
+for (
+  let year = firstYear, last = year;
+  year <= Math.min(last + 400, 9999);
+  year++
+) {
   for (const month of months) {
-    if (year === firstYear && month <= after.getUTCMonth()) {
+    if (year === firstYear && month <= firstMonth) {
       continue;
     }
     for (const day of daysOf(year, month)) {
@@ -140,4 +150,8 @@ for (let year = firstYear, last = year; year <= last + 400; year++) {
     }
   }
 }
-throw new Error(`"${expression}" never fires: no such day exists`);
+throw new Error(
+  found.length > 0 || firstYear > 9599
+    ? `"${expression}" does not fire ${wanted} times before the year 10000`
+    : `"${expression}" never fires: no such day exists`,
+);

@@ -15,6 +15,13 @@ const MAX_DEPTH = 64;
 if (expression.length > MAX_LENGTH) {
   throw new Error(`expression is longer than ${MAX_LENGTH} characters`);
 }
+const finite = (value) => {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new Error("a result is not a finite number");
+  }
+  return value;
+};
+
 let scope = variables ?? {};
 if (typeof scope === "string") {
   scope = JSON.parse(scope || "{}");
@@ -41,7 +48,11 @@ while (lexeme.lastIndex < expression.length) {
   const [source, number, name, double, single, symbol] = match;
   const text = double ?? single;
   if (number !== undefined) {
-    tokens.push({ kind: "value", value: Number(number), source, at });
+    const value = finite(Number(number));
+    if (/^\d+$/.test(number) && !Number.isSafeInteger(value)) {
+      throw new Error(`${number} is beyond 2 ** 53 - 1: it would not be exact`);
+    }
+    tokens.push({ kind: "value", value, source, at });
   } else if (text !== undefined) {
     tokens.push({ kind: "value", value: text, source, at });
   } else if (name !== undefined) {
@@ -79,13 +90,13 @@ const numeric = (operator, compute) => (a, b) => {
   if (typeof a !== "number" || typeof b !== "number") {
     throw new Error(`${operator} needs numbers`);
   }
-  return compute(a, b);
+  return finite(compute(a, b));
 };
 const ordered = (operator, compute) => (a, b) => {
   if (typeof a !== typeof b || !["number", "string"].includes(typeof a)) {
     throw new Error(`${operator} needs two numbers or two strings`);
   }
-  return compute(a, b);
+  return finite(compute(a, b));
 };
 const divisor = (operator, compute) =>
   numeric(operator, (a, b) => {
@@ -148,7 +159,7 @@ const parsePrimary = () => {
       if (values.some((value) => typeof value !== "number")) {
         throw new Error(`${name} needs numbers`);
       }
-      return FUNCTIONS[name](...values);
+      return finite(FUNCTIONS[name](...values));
     };
   }
   if (Object.hasOwn(scope, name)) {
@@ -235,8 +246,4 @@ const parseChoice = () => {
 
 const compute = parseTernary();
 expect("end");
-const result = compute();
-if (typeof result === "number" && !Number.isFinite(result)) {
-  throw new Error("the result is not a finite number");
-}
-return result;
+return compute();

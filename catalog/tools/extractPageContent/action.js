@@ -38,17 +38,41 @@ if (!["text/html", "application/xhtml+xml", "text/plain"].includes(kind)) {
   );
 }
 
+// The charset stands in the header, or else near the beginning of the page.
+const bytes = resp.bytes();
+const start = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
+const charset =
+  /charset\s*=\s*["']?([\w.:-]+)/i.exec(resp.contentType) ??
+  (kind === "text/plain"
+    ? null
+    : /<meta\s[^>]*charset\s*=\s*["']?\s*(?!utf-16)([\w.:-]+)/i.exec(start));
+const decode = () => {
+  const known = charset?.[1].toLowerCase() ?? "utf-8";
+  // Where none is stated, what is not UTF-8 is refused, not guessed.
+  const fatal = !charset && !resp.truncated;
+  try {
+    return new TextDecoder(known, { fatal }).decode(bytes);
+  } catch {
+    throw new Error(
+      charset
+        ? `the page is written in ${known}; only UTF-8, UTF-16LE and Latin-1 can be read`
+        : "the page does not say how it is written, and it is not UTF-8",
+    );
+  }
+};
+const source = decode();
+
 const trimmed = (text) => text.replace(/\s+/g, " ").trim();
 if (kind === "text/plain") {
   return JSON.stringify({
     title: "",
-    content: resp.text().trim().slice(0, MAX_CONTENT),
+    content: source.trim().slice(0, MAX_CONTENT),
     links: [],
   });
 }
 
 // Links are resolved against where the page came from in the end.
-const page = safety.parser.html(resp.text(), resp.url);
+const page = safety.parser.html(source, resp.url);
 const title = trimmed(page.title());
 for (const selector of NOISE) {
   page.select(selector).remove();

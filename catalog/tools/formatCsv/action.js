@@ -1,6 +1,5 @@
 // Models often write the tab as an escape or by its name.
-const separators = { "\\t": "\t", tab: "\t" };
-const separator = separators[delimiter] || delimiter || ",";
+const separator = ["\\t", "tab"].includes(delimiter) ? "\t" : delimiter || ",";
 if (separator.length !== 1 || /["\r\n]/.test(separator)) {
   throw new Error(
     "delimiter must be one character other than a quote or line break",
@@ -36,7 +35,9 @@ const cell = (value) => {
     text.includes(separator) || /["\r\n]/.test(text) || text !== text.trim();
   return quoted ? `"${text.replaceAll('"', '""')}"` : text;
 };
-const line = (values) => values.map(cell).join(separator);
+// A line without anything would be none to those who read it.
+const line = (values) =>
+  values.map(cell).join(separator) || (values.length > 0 ? '""' : "");
 
 const lines = columns.length > 0 ? [line(columns)] : [];
 for (const row of rows) {

@@ -1,10 +1,10 @@
 const pad = (number, width = 2) => String(number).padStart(width, "0");
 
 const time = safety.time.parse(text, "text");
-if (time < Date.parse("1000-01-01T00:00:00.000Z")) {
-  throw new Error("years before 1000 are not supported");
-}
 const wall = safety.time.zoned(time, timeZone);
+if (wall.year < 1000 || wall.year > 9999) {
+  throw new Error("only years 1000 to 9999 are supported");
+}
 const hour12 = wall.hour % 12 || 12;
 const FIELDS = {
   yyyy: () => pad(wall.year, 4),

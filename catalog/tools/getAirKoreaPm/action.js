@@ -12,7 +12,7 @@ if (!Number.isInteger(rows) || rows < 1 || rows > 700) {
   throw new Error("numOfRows must be a whole number from 1 to 700");
 }
 // data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = decodeURIComponent(dataGoKrAirKey);
+const key = dataGoKrAirKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -43,7 +43,7 @@ if (header?.resultCode !== "00" && header?.resultCode !== "03") {
   throw new Error(`data.go.kr refused the request: ${why}${advice}`);
 }
 // One entry may come without a list around it, none as an empty text.
-const items = [body?.items?.item ?? (body?.items || [])].flat();
+const items = [body?.items?.item ?? (body?.items || [])].flat().filter(Boolean);
 
 // Numbers are texts; what was not measured is a dash.
 const number = (text) => {

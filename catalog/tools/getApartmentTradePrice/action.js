@@ -15,7 +15,7 @@ if (!within(rows, 1000) || !within(page, 10_000)) {
   );
 }
 // data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = decodeURIComponent(dataGoKrAptKey);
+const key = dataGoKrAptKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -46,13 +46,18 @@ if (header?.resultCode !== "000" && header?.resultCode !== "03") {
   throw new Error(`data.go.kr refused the request: ${why}${advice}`);
 }
 // One entry may come without a list around it, none as an empty text.
-const items = [body?.items?.item ?? (body?.items || [])].flat();
+const items = [body?.items?.item ?? (body?.items || [])].flat().filter(Boolean);
 
 // A text that is not set is a blank, and numbers come as numbers or texts.
 const clean = (value) => String(value ?? "").trim() || null;
 const number = (value) =>
   clean(value) === null ? null : Number(clean(value).replace(/,/g, ""));
-const two = (value) => String(value ?? "").padStart(2, "0");
+const day = ({ dealYear, dealMonth, dealDay }) => {
+  const parts = [dealYear, dealMonth, dealDay].map(clean);
+  return parts.includes(null)
+    ? null
+    : parts.map((part) => part.padStart(2, "0")).join("-");
+};
 return {
   lawdCode,
   dealYmd,
@@ -66,7 +71,7 @@ return {
     areaM2: number(item.excluUseAr),
     floor: number(item.floor),
     builtYear: number(item.buildYear),
-    dealDate: `${item.dealYear}-${two(item.dealMonth)}-${two(item.dealDay)}`,
+    dealDate: day(item),
     // Reported in units of 10,000 won.
     priceWon:
       clean(item.dealAmount) === null ? null : number(item.dealAmount) * 10_000,

@@ -36,7 +36,7 @@ if (!Array.isArray(data?.bids) || !Array.isArray(data?.asks)) {
 }
 // The upstream writes numbers as text.
 const orders = (list) =>
-  list.map((order) => ({
+  list.filter(Boolean).map((order) => ({
     price: Number(order.price),
     quantity: Number(order.quantity),
   }));

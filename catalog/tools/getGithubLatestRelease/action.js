@@ -34,7 +34,7 @@ return {
   author: data.author?.login ?? null,
   notes: (data.body ?? "").slice(0, 10_000),
   htmlUrl: data.html_url,
-  assets: (data.assets ?? []).map((asset) => ({
+  assets: (data.assets ?? []).filter(Boolean).map((asset) => ({
     name: asset.name,
     sizeBytes: asset.size,
     downloads: asset.download_count,

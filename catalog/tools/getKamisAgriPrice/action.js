@@ -1,7 +1,9 @@
 // KAMIS Open API, "periodProductList" (www.kamis.or.kr, customer service, Open API).
-const productClass = { "01": "retail", "02": "wholesale" }[
-  productClsCode || "02"
-];
+const classes = new Map([
+  ["01", "retail"],
+  ["02", "wholesale"],
+]);
+const productClass = classes.get(productClsCode || "02");
 if (!productClass) {
   throw new Error('productClsCode must be "01" (retail) or "02" (wholesale)');
 }
@@ -14,8 +16,9 @@ if (!/^[1-6]00$/.test(category) || !/^\d{3}$/.test(itemCode)) {
 if (kindCode && !/^\d{2}$/.test(kindCode)) {
   throw new Error("kindCode must be a number of two digits");
 }
-const day = (text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN);
-const days = (day(endDay) - day(startDay)) / 86_400_000;
+const day = (text, name) =>
+  /^\d{4}-\d\d-\d\d$/.test(text) ? safety.time.parse(text, name) : NaN;
+const days = (day(endDay, "endDay") - day(startDay, "startDay")) / 86_400_000;
 if (!(days >= 0 && days <= 366)) {
   throw new Error(
     "startDay and endDay must be days as YYYY-MM-DD, in this order and at most a year apart",
@@ -60,14 +63,15 @@ if (code !== "000" && code !== "001") {
   );
 }
 const found = data?.item ?? [];
-const items = Array.isArray(found) ? found : [found];
+const items = [found].flat().filter(Boolean);
 // An empty text is an empty list here.
 const text = (value) =>
   typeof value === "string" && value !== "" ? value : null;
 const rows = items.map((item) => {
+  const date = `${item.yyyy}-${item.regday}`.replace("/", "-");
   const price = Number((text(item.price) ?? "-").replace(/,/g, ""));
   return {
-    date: `${item.yyyy}-${(text(item.regday) ?? "").replace("/", "-")}`,
+    date: /^\d{4}-\d\d-\d\d$/.test(date) ? date : null,
     item: text(item.itemname),
     kind: text(item.kindname),
     county: text(item.countyname),

@@ -4,8 +4,12 @@ const issues = ["0200", "0500", "0800", "1100", "1400", "1700", "2000", "2300"];
 if (baseTime && !issues.includes(baseTime)) {
   throw new Error(`baseTime must be one of ${issues.join(", ")}`);
 }
-if (baseDate && !/^\d{8}$/.test(baseDate)) {
-  throw new Error("baseDate must be a day as YYYYMMDD");
+if (baseDate) {
+  const iso = baseDate.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
+  if (iso === baseDate) {
+    throw new Error("baseDate must be a day as YYYYMMDD");
+  }
+  safety.time.parse(iso, "baseDate");
 }
 
 // The grid is a Lambert conformal conic projection with the constants that
@@ -61,40 +65,54 @@ const time =
   (baseDate && baseDate < digits(now) ? "2300" : (issued ?? "2300"));
 const date = baseDate || digits(time <= clock ? now : yesterday);
 // data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = decodeURIComponent(dataGoKrKmaKey);
+const key = dataGoKrKmaKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 
-const search = new URLSearchParams({
-  serviceKey: key,
-  dataType: "JSON",
-  numOfRows: "1000",
-  pageNo: "1",
-  base_date: date,
-  base_time: time,
-  nx: String(grid.nx),
-  ny: String(grid.ny),
-});
-const resp = await fetch(
-  `https://apis.data.go.kr/1360000/VilageFcstInfoService_2.0/getVilageFcst?${search}`,
-  { maxLength: 2_000_000 },
-);
-const granted =
-  "check DATA_GO_KR_KMA_KEY and that data.go.kr granted it for this service";
-resp.check("data.go.kr", { 401: granted, 403: granted });
-// What the gateway itself refuses is a 200 in XML, whatever form was asked for.
-const xml = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
-const { header, body } = xml ? {} : (resp.json()?.response ?? {});
-// 03 is the word for "no data".
-if (header?.resultCode !== "00" && header?.resultCode !== "03") {
-  const why = xml?.[1] ?? header?.resultMsg ?? "no result code";
-  const advice = /KEY|ACCESS/.test(why) ? `; ${granted}` : "";
-  throw new Error(`data.go.kr refused the request: ${why}${advice}`);
+const ask = async (page) => {
+  const search = new URLSearchParams({
+    serviceKey: key,
+    dataType: "JSON",
+    numOfRows: "1000",
+    pageNo: String(page),
+    base_date: date,
+    base_time: time,
+    nx: String(grid.nx),
+    ny: String(grid.ny),
+  });
+  const resp = await fetch(
+    `https://apis.data.go.kr/1360000/VilageFcstInfoService_2.0/getVilageFcst?${search}`,
+    { maxLength: 2_000_000 },
+  );
+  const granted =
+    "check DATA_GO_KR_KMA_KEY and that data.go.kr granted it for this service";
+  resp.check("data.go.kr", { 401: granted, 403: granted });
+  // What the gateway itself refuses is a 200 in XML, whatever form was asked for.
+  const xml = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
+  const { header, body } = xml ? {} : (resp.json()?.response ?? {});
+  // 03 is the word for "no data".
+  if (header?.resultCode !== "00" && header?.resultCode !== "03") {
+    const why = xml?.[1] ?? header?.resultMsg ?? "no result code";
+    const advice = /KEY|ACCESS/.test(why) ? `; ${granted}` : "";
+    throw new Error(`data.go.kr refused the request: ${why}${advice}`);
+  }
+  // One entry may come without a list around it, none as an empty text.
+  const items = [body?.items?.item ?? (body?.items || [])].flat();
+  return { items, total: body?.totalCount ?? 0 };
+};
+
+// A forecast is about a thousand values, so the rest may be on a second page.
+const { items, total } = await ask(1);
+if (total > items.length) {
+  items.push(...(await ask(2)).items);
 }
-// One entry may come without a list around it, none as an empty text.
-const items = [body?.items?.item ?? (body?.items || [])].flat();
+if (total > items.length) {
+  throw new Error(
+    `data.go.kr gave ${items.length} of ${total} values of the forecast`,
+  );
+}
 
 // Each value of each hour is an entry of its own.
 const hours = new Map();
-for (const item of items) {
+for (const item of items.filter(Boolean)) {
   const hour = `${item.fcstDate}${item.fcstTime}`;
   if (!hours.has(hour)) {
     hours.set(hour, {});
@@ -103,8 +121,11 @@ for (const item of items) {
 }
 const sky = { 1: "clear", 3: "mostly cloudy", 4: "overcast" };
 const kinds = ["none", "rain", "rain and snow", "snow", "shower"];
-const number = (text) =>
-  text === undefined || text === "" ? null : Number(text);
+// At 900 and beyond, above or below 0, a value is one that is missing.
+const number = (text) => {
+  const value = Number(String(text ?? "").trim() || NaN);
+  return Math.abs(value) < 900 ? value : null;
+};
 const forecasts = [...hours.keys()].sort().map((hour) => {
   const value = hours.get(hour);
   return {

@@ -1,9 +1,10 @@
 // KOBIS Open API of the Korean Film Council, "searchDailyBoxOfficeList".
 const day = targetDate.trim();
 const iso = day.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
-if (iso === day || Number.isNaN(Date.parse(iso))) {
+if (iso === day) {
   throw new Error("targetDate must be a day as YYYYMMDD");
 }
+safety.time.parse(iso, "targetDate");
 if (multiMovieYn && !["Y", "N"].includes(multiMovieYn)) {
   throw new Error('multiMovieYn must be "Y" or "N"');
 }

@@ -17,7 +17,7 @@ if (fromDate && toDate && fromDate > toDate) {
   throw new Error("fromDate must not be after toDate");
 }
 // data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = decodeURIComponent(dataGoKrDisasterKey);
+const key = dataGoKrDisasterKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -55,7 +55,7 @@ if (result?.resultCode !== "INFO-0" && result?.resultCode !== "INFO-3") {
     `data.go.kr refused the request: ${result?.resultMsg ?? "no result code"}`,
   );
 }
-const items = (list?.[1]?.row ?? []).filter((row) => {
+const items = (list?.[1]?.row ?? []).filter(Boolean).filter((row) => {
   const day = (row.create_date ?? "").slice(0, 10).replace(/\D/g, "");
   return (
     (!area || (row.location_name ?? "").includes(area.trim())) &&

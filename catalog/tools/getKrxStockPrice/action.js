@@ -20,7 +20,7 @@ if (mrktCls && !["KOSPI", "KOSDAQ", "KONEX"].includes(mrktCls)) {
   throw new Error('mrktCls must be "KOSPI", "KOSDAQ" or "KONEX"');
 }
 // data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = decodeURIComponent(dataGoKrStockKey);
+const key = dataGoKrStockKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -56,7 +56,7 @@ if (header?.resultCode !== "00" && header?.resultCode !== "03") {
   throw new Error(`data.go.kr refused the request: ${why}${advice}`);
 }
 // One entry may come without a list around it, none as an empty text.
-const items = [body?.items?.item ?? (body?.items || [])].flat();
+const items = [body?.items?.item ?? (body?.items || [])].flat().filter(Boolean);
 
 const number = (text) => (text ? Number(text) : null);
 return {

@@ -7,11 +7,11 @@ if (
     "latitude must be from -90 to 90 and longitude from -180 to 180",
   );
 }
-if (
-  date &&
-  (!/^\d{4}-\d\d-\d\d$/.test(date) || Number.isNaN(Date.parse(date)))
-) {
+if (date && !/^\d{4}-\d\d-\d\d$/.test(date)) {
   throw new Error("date must be a day as YYYY-MM-DD");
+}
+if (date) {
+  safety.time.parse(date, "date");
 }
 const zone = timezone || "UTC";
 // An unknown zone is refused before anything is asked.

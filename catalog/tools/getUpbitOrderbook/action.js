@@ -46,7 +46,7 @@ return books.map((book) => ({
     : null,
   totalAskSize: book.total_ask_size,
   totalBidSize: book.total_bid_size,
-  units: (book.orderbook_units ?? []).map((unit) => ({
+  units: (book.orderbook_units ?? []).filter(Boolean).map((unit) => ({
     askPrice: unit.ask_price,
     bidPrice: unit.bid_price,
     askSize: unit.ask_size,

@@ -25,10 +25,10 @@ const names = [area?.areaName, area?.country]
   .filter(Boolean);
 
 // The upstream writes numbers as text; one that is missing becomes null.
-const number = (text) =>
-  text === undefined || text === "" || Number.isNaN(Number(text))
-    ? null
-    : Number(text);
+const number = (text) => {
+  const value = Number(String(text ?? "").trim() || NaN);
+  return Number.isFinite(value) ? value : null;
+};
 return {
   location: place || names.join(", ") || null,
   tempC: number(now.temp_C),

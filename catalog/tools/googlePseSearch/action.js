@@ -42,4 +42,9 @@ const answer = resp.json();
 if (answer === null || typeof answer !== "object" || Array.isArray(answer)) {
   throw new Error("Google answered with something that is no search result");
 }
+if (answer.error) {
+  throw new Error(
+    `Google refused the search: ${answer.error.message ?? "no reason given"}`,
+  );
+}
 return answer;

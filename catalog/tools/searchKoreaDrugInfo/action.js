@@ -12,7 +12,7 @@ if (!within(rows, 100) || !within(page, 10_000)) {
   );
 }
 // data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = decodeURIComponent(dataGoKrDrugKey);
+const key = dataGoKrDrugKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -49,7 +49,7 @@ if (header?.resultCode !== "00" && header?.resultCode !== "03") {
   throw new Error(`data.go.kr refused the request: ${why}${advice}`);
 }
 // One entry may come without a list around it, none as an empty text.
-const items = [body?.items?.item ?? (body?.items || [])].flat();
+const items = [body?.items?.item ?? (body?.items || [])].flat().filter(Boolean);
 
 return {
   totalCount: body?.totalCount ?? items.length,

@@ -15,7 +15,7 @@ if (sigunguCode && !areaCode) {
 const rows = whole(numOfRows, "numOfRows", 5, 100);
 const page = whole(pageNo, "pageNo", 1, 10_000);
 // data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = decodeURIComponent(dataGoKrTourKey);
+const key = dataGoKrTourKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 
 const search = new URLSearchParams({
   serviceKey: key,
@@ -63,8 +63,7 @@ if (header?.resultCode !== "0000" && header?.resultCode !== "03") {
   throw new Error(`TourAPI refused the request: ${reason}`);
 }
 // One entry may come without a list around it, none as an empty text.
-const found = body?.items?.item ?? body?.items;
-const items = Array.isArray(found) ? found : found ? [found] : [];
+const items = [body?.items?.item ?? (body?.items || [])].flat().filter(Boolean);
 
 return {
   keyword: keyword.trim(),

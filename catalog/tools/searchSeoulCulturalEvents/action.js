@@ -17,6 +17,9 @@ if (last < first || last - first >= 1000) {
 if (eventDate && !/^\d{4}-\d\d-\d\d$/.test(eventDate)) {
   throw new Error("eventDate must be a day as YYYY-MM-DD");
 }
+if (eventDate) {
+  safety.time.parse(eventDate, "eventDate");
+}
 if ([codename, titleSearch].some((text) => /^\.+$/.test((text || "").trim()))) {
   throw new Error("codename and titleSearch must be texts to look for");
 }
@@ -53,9 +56,14 @@ if (result?.CODE !== "INFO-000" && result?.CODE !== "INFO-200") {
     `Seoul Open Data refused the request (${result?.CODE ?? "no code"}): ${result?.MESSAGE ?? "no reason given"}; check SEOUL_OPEN_API_KEY`,
   );
 }
+// Which of the two numbers is which shows in their size: the service has them
+// the wrong way round in a part of its entries.
+const longitude = ({ LOT, LAT }) => [LOT, LAT].map(Number).find((n) => n > 90);
+const latitude = ({ LOT, LAT }) =>
+  [LOT, LAT].map(Number).find((n) => n > 0 && n <= 90);
 return {
   totalCount: list?.list_total_count ?? 0,
-  events: (list?.row ?? []).map((row) => ({
+  events: (list?.row ?? []).filter(Boolean).map((row) => ({
     title: row.TITLE,
     kind: row.CODENAME || null,
     district: row.GUNAME || null,
@@ -65,9 +73,8 @@ return {
     target: row.USE_TRGT || null,
     fee: row.USE_FEE || null,
     isFree: row.IS_FREE ? row.IS_FREE === "무료" : null,
-    // The service has the two the wrong way round in a part of its entries.
-    longitude: Math.max(Number(row.LOT), Number(row.LAT)) || null,
-    latitude: Math.min(Number(row.LOT), Number(row.LAT)) || null,
+    longitude: longitude(row) ?? null,
+    latitude: latitude(row) ?? null,
     url: row.HMPG_ADDR || row.ORG_LINK || null,
     imageUrl: row.MAIN_IMG || null,
   })),

@@ -22,17 +22,19 @@ const mask = (value) =>
     ? "*".repeat(value.length)
     : value.slice(0, 4) + "*".repeat(value.length - 8) + value.slice(-4);
 
-const found = [];
+// What is taken, and the finds by where they begin: an array has its elements
+// in order.
+const taken = new Uint8Array(text.length);
+const found = new Array(text.length);
 for (const [type, form] of Object.entries(FORMS)) {
   for (const match of text.matchAll(form)) {
     const value = match[0];
     const start = match.index;
     const end = start + value.length;
-    if (!found.some((other) => start < other.end && end > other.index)) {
-      found.push({ type, masked: mask(value), index: start, end });
+    if (!taken.subarray(start, end).includes(1)) {
+      taken.fill(1, start, end);
+      found[start] = { type, masked: mask(value), index: start };
     }
   }
 }
-return found
-  .sort((one, other) => one.index - other.index)
-  .map(({ type, masked, index }) => ({ type, masked, index }));
+return found.filter(Boolean);
