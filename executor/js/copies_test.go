@@ -40,3 +40,11 @@ func TestConvertedOnce(t *testing.T) {
 		{`return ["a".repeat(),"a".padEnd(),"a".padEnd(3,"b")]`, `["","a","abb"]`},
 	})
 }
+
+// TestDeepMatches: a match that goes back over much text is found all the same.
+func TestDeepMatches(t *testing.T) {
+	rows(t, []row{
+		{`const s="4111111111111111 ".repeat(4000);const m=s.match(/(?<!\w)\d(?:[ -]?\d){12,}(?!\w)/g);return [m.length,m[0].length]`, `[1,67999]`},
+		{`const s="ab".repeat(200000)+"c";return [/(?=a)(?:a|b)*c/.test(s),/^(?=a)(?:ab)*?c$/.test(s),s.replace(/(?<=b)(?:a|b)*c/,"!").length]`, `[true,true,3]`},
+	})
+}

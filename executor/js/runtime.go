@@ -74,14 +74,16 @@ func New(opts Options) *Runtime {
 	return &Runtime{opts: opts, cache: cache, active: map[*session]struct{}{}}
 }
 
-// regexpMu orders the writers of the one process-wide setting below.
+// regexpMu orders the writers of the process-wide settings below.
 var regexpMu sync.Mutex
 
 // boundRegexps lets a backtracking match end some time after every possible
 // deadline. It must not end before: goja reports a match that timed out as no
 // match, which is only harmless while the interrupt of the deadline is pending
 // and ends the script before it sees the false answer. The setting never
-// shrinks, so that a second Runtime does not undercut the first.
+// shrinks, so that a second Runtime does not undercut the first. The same goes
+// for a match that needs a deeper stack than the library allows by itself: what
+// bounds that is the memory of the call.
 func boundRegexps(ceiling time.Duration) {
 	regexpMu.Lock()
 	defer regexpMu.Unlock()
@@ -89,6 +91,7 @@ func boundRegexps(ceiling time.Duration) {
 	if cur := regexp2.DefaultMatchTimeout; cur > 24*time.Hour || cur < want {
 		regexp2.DefaultMatchTimeout = want
 	}
+	regexp2.DefaultOptimizationOptions.MaxBacktrackingStackSize = -1
 }
 
 // Isolation says that nothing but the language confines the code.
