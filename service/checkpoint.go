@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -67,12 +66,7 @@ func (s *Service) notarize() error {
 
 // append adds a note to the file, for good.
 func (n *notary) append(msg []byte) error {
-	f, err := os.OpenFile(n.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err == nil {
-		_, err = f.Write(msg)
-		err = errors.Join(err, f.Sync(), f.Close())
-	}
-	if err != nil {
+	if err := checkpoint.Append(n.file, msg, 0o600); err != nil {
 		return fault.New(fault.AuditUnavailable, "checkpoint-file", "checkpoints cannot be appended to %s; make it writable, or name another file in audit.checkpoint.file", n.file).Because(err)
 	}
 	return nil

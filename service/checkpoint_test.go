@@ -21,7 +21,7 @@ func signedBy(t *testing.T, file, public string) []checkpoint.Checkpoint {
 	check(t, err)
 	data, err := os.ReadFile(file)
 	check(t, err)
-	list, err := checkpoint.OpenAll(bytes.NewReader(data), v)
+	list, _, err := checkpoint.OpenAll(bytes.NewReader(data), v)
 	check(t, err)
 	var out []checkpoint.Checkpoint
 	for _, s := range list {
