@@ -42,7 +42,7 @@ func TestNotary(t *testing.T) {
 		"audit.checkpoint.every-records": 3, "audit.checkpoint.every-seconds": 3600,
 	})
 	s := opened(t, home, cfg)
-	n := s.notary
+	n := s.notary.Load()
 	s.stop() // the test looks itself
 	<-n.done
 	now := time.Now()
