@@ -119,6 +119,23 @@ func (c *chain) append(entries []*entry, early func(n int)) (done int, err error
 	return len(entries), nil
 }
 
+// fits tries whether n bytes could be appended, and leaves none. It syncs, since
+// some file systems look for room only then. Bytes that cannot be taken back are
+// a torn tail, which the next refresh sets aside; nothing may be written before.
+func (c *chain) fits(n int) (ok bool, err error) {
+	_, err = c.f.WriteAt(make([]byte, n), c.end)
+	if err == nil {
+		err = c.f.Sync()
+	}
+	ok = err == nil
+	if c.rollback(c.at, c.end); c.known {
+		err = nil
+	} else if err == nil {
+		err = io.ErrShortWrite
+	}
+	return ok, err
+}
+
 // layOut encodes one line into the buffer and moves the place on.
 func (c *chain) layOut(e *entry) {
 	e.offset = c.end + int64(len(c.buf))

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -185,6 +186,7 @@ type batch struct {
 	lines    [][]byte   // for the sinks
 
 	synced     bool
+	tight      bool // an outage lasts: what calls need does not fit
 	told       bool // of the outage that is over
 	inFileOnly bool // in the file, but a required sink failed
 }
@@ -203,6 +205,9 @@ func (b *batch) write() error {
 		b.w.untold = append(b.w.untold, t.event())
 	}
 	if err := b.insides(); err != nil {
+		return unavailable(b.w.path, err)
+	}
+	if err := b.probe(); err != nil {
 		return unavailable(b.w.path, err)
 	}
 	if err := b.collect(); err != nil {
@@ -230,6 +235,18 @@ func (b *batch) write() error {
 	b.w.live.advance(c.place.base+c.end, b.w.calls)
 	b.w.keeper.grew(c)
 	return nil
+}
+
+// probe looks, after the disk was full, whether the log has room again for what
+// was refused. A batch that holds as much says so itself.
+func (b *batch) probe() error {
+	need := b.w.health.needs()
+	if need == 0 || slices.ContainsFunc(b.requests, func(r *request) bool { return len(r.body) >= need }) {
+		return nil
+	}
+	ok, err := b.w.chain.fits(need)
+	b.tight = !ok
+	return err
 }
 
 // insides runs what has to be done while nobody writes. What fails there is
@@ -260,7 +277,7 @@ func (b *batch) collect() error {
 	}
 	own := b.w.untold
 	// An outage is over when a required sink that was down is up again.
-	if ev := b.w.health.recovered(b.w.chain.now()); ev != nil && b.w.sinks.ready() == nil {
+	if ev := b.w.health.recovered(b.w.chain.now()); ev != nil && !b.tight && b.w.sinks.ready() == nil {
 		own = append(own[:len(own):len(own)], *ev)
 		b.told = true
 	}
@@ -319,9 +336,12 @@ func (b *batch) finish(err error) {
 	for _, r := range b.requests {
 		if !r.answered && err != nil {
 			refused++
+			b.w.health.refusedSize(len(r.body))
 		}
 	}
-	b.w.health.report(err, refused, b.told, b.w.chain.now())
+	if err != nil || !b.tight { // a small record that fits ends no outage
+		b.w.health.report(err, refused, b.told, b.w.chain.now())
+	}
 	for _, r := range b.requests {
 		if !r.answered {
 			r.answer(err == nil || b.inFileOnly, err)

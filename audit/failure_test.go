@@ -354,3 +354,66 @@ func TestSlowBestEffortSink(t *testing.T) {
 	}
 	close(s.wait)
 }
+
+// TestRedUntilCallsFit: a disk that takes small records and not those of calls
+// leaves the log red. It turns green when a call is recorded, or would be.
+func TestRedUntilCallsFit(t *testing.T) {
+	ctx := context.Background()
+	large := func(id string) Call {
+		c := sampleCall(id)
+		c.Params = []byte(`"` + strings.Repeat("x", 100_000) + `"`)
+		return c
+	}
+	for name, c := range map[string]struct {
+		refused Call
+		room    int // that the disk has while it is nearly full
+		free    int // and that it has then
+		end     func(w *Writer) error
+		want    string
+	}{
+		"by itself":      {sampleCall("a"), 2000, 1 << 20, func(*Writer) error { return nil }, "close:small event:audit.outage"},
+		"by a call":      {sampleCall("a"), 2000, 1 << 20, func(w *Writer) error { return w.Close(ctx, sampleCall("b"), nil) }, "close:small event:audit.outage close:b"},
+		"a large one":    {large("a"), 50_000, 1 << 20, func(*Writer) error { return nil }, "close:small event:audit.outage"},
+		"not yet":        {large("a"), 2000, 50_000, func(*Writer) error { return nil }, ""},
+		"by a large one": {large("a"), 50_000, 1 << 20, func(w *Writer) error { return w.Close(ctx, large("b"), nil) }, "close:small event:audit.outage close:b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, now := &faults{}, newHandClock()
+			w := mustOpen(t, t.TempDir(), Options{open: f.open, Now: now.now})
+			room := func(n int) {
+				f.set(func(f *faults) {
+					f.write = func(b []byte) (int, error) {
+						if len(b) > n {
+							return 0, syscall.ENOSPC
+						}
+						return len(b), nil
+					}
+				})
+			}
+			room(c.room)
+			wantReason(t, w.Close(ctx, c.refused, nil), ReasonDiskFull)
+			for range 3 { // each asks the disk
+				now.pass(2 * probeEvery)
+				wantReason(t, w.Health(ctx), ReasonDiskFull)
+			}
+			must(t, w.Close(ctx, bareCall("small"), nil)) // which fits, and is let through
+			now.pass(2 * probeEvery)
+			wantReason(t, w.Health(ctx), ReasonDiskFull)
+			if got := phases(records(t, w.Path())); got != "close:small" {
+				t.Errorf("while it is full: %q", got)
+			}
+			room(c.free)
+			must(t, c.end(w))
+			now.pass(2 * probeEvery)
+			if c.want == "" {
+				wantReason(t, w.Health(ctx), ReasonDiskFull)
+				return
+			}
+			must(t, w.Health(ctx))
+			if got := phases(records(t, w.Path())); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			wantOK(t, w.Path())
+		})
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
@@ -23,16 +22,42 @@ type Follower struct {
 	offset int64
 	lines  int
 	broken error
-	given  bool          // a state was given
-	seen   *atomic.Int64 // offset, for the keeper of a writer
+	given  bool                   // a state was given
+	signed *checkpoint.Checkpoint // what the log has to go on from, nil = anything
+	keeper *keeper                // of a writer, nil = none
+	known  *follows               // by it
 }
 
 // Follow starts at the first line of the log of this writer, which removes no
 // file that the follower has not read.
 func (w *Writer) Follow() *Follower {
 	f := Follow(w.path)
-	f.seen = w.keeper.reader()
+	f.keeper, f.known = w.keeper, w.keeper.reader()
 	return f
+}
+
+// Since says what was signed of the log before, by another process perhaps. A
+// log that is shorter, or has other lines, is not followed. It has to be called
+// before the first Next.
+func (f *Follower) Since(c checkpoint.Checkpoint) {
+	f.signed = &c
+	f.v.signed = []checkpoint.Checkpoint{c}
+}
+
+// Await gives a channel that says, once its writer has written that many lines
+// or more, that there is something to read. What other processes write is seen
+// with the next line of this one; a follower without a writer is never woken.
+func (f *Follower) Await(lines int64) <-chan struct{} {
+	if f.known == nil {
+		return nil
+	}
+	f.known.wants.Store(lines)
+	select {
+	case <-f.known.kick: // for what it waited for before
+	default:
+	}
+	f.known.reached(f.keeper.lines.Load())
+	return f.known.kick
 }
 
 // Follow starts at the first line of the log at path, which need not be there
@@ -58,9 +83,14 @@ func (f *Follower) Next(ctx context.Context) (checkpoint.Checkpoint, error) {
 		f.broken = refuse(f.path, ReasonReplaced, "line %d of %s: %s; no checkpoint is signed any more", first.Line, f.path, first.Message)
 		return checkpoint.Checkpoint{}, f.broken
 	}
+	if len(f.v.signed) > 0 {
+		f.broken = refuse(f.path, ReasonReplaced, "%s has %d records, and had %d when it was signed at %s: the last ones were cut off, or the log was replaced; no checkpoint is signed any more",
+			f.path, f.v.at.seq, f.signed.Size, f.signed.Time.Format(time.RFC3339))
+		return checkpoint.Checkpoint{}, f.broken
+	}
 	f.given = true
-	if f.seen != nil {
-		f.seen.Store(f.offset)
+	if f.known != nil {
+		f.known.read.Store(f.offset)
 	}
 	c := checkpoint.Checkpoint{Size: f.v.tree.Size(), Root: f.v.tree.Root(), Time: time.Now().UTC().Truncate(time.Microsecond)}
 	if c.Size > 0 {
@@ -78,7 +108,10 @@ func (f *Follower) read(ctx context.Context) error {
 		// Another process removed files that were not read yet. What is left
 		// tells of it, or does not hold.
 		again := Follow(f.path)
-		again.seen = f.seen
+		again.keeper, again.known = f.keeper, f.known
+		if f.signed != nil {
+			again.Since(*f.signed)
+		}
 		*f = *again
 		err = f.readOn(ctx)
 	}
@@ -114,4 +147,17 @@ func (f *Follower) readOn(ctx context.Context) error {
 		f.v.line(f.lines, l)
 		return nil
 	})
+}
+
+// Sync makes what is in the log durable, whoever wrote it. Safe for concurrent
+// use.
+func (w *Writer) Sync() error {
+	f, err := os.OpenFile(w.path, os.O_RDWR, 0)
+	if err == nil {
+		err = errors.Join(syncFile(f), f.Close())
+	}
+	if err != nil {
+		return unavailable(w.path, err)
+	}
+	return nil
 }

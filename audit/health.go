@@ -20,6 +20,25 @@ type health struct {
 	reason  string       // of its first failure; kept until the log tells of the outage
 	over    time.Time    // when it ended, not told yet; zero while it lasts
 	probed  time.Time
+	full    bool // the disk was, since the last commit that worked
+	largest int  // bytes of the largest record that was refused since
+}
+
+// roomLeast is how much has to fit into the log before an outage is over, where
+// no larger record was refused: about the record of a call, and more than what
+// is left of the last block of the file.
+const roomLeast = 16 << 10
+
+// needs is how many bytes have to fit into a log whose disk was full before it
+// is green again, 0 of any other. The record of the outage is small: that it can be written says
+// nothing of calls.
+func (h *health) needs() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.full {
+		return 0
+	}
+	return max(roomLeast, h.largest)
 }
 
 // report takes the result of a commit, and whether it told of the outage. A
@@ -29,7 +48,7 @@ func (h *health) report(err error, refused int, told bool, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil {
-		h.err = nil
+		h.err, h.full, h.largest = nil, false, 0
 		switch {
 		case told:
 			h.refused, h.reason, h.over = 0, "", time.Time{}
@@ -44,7 +63,15 @@ func (h *health) report(err error, refused int, told bool, now time.Time) {
 		h.since, h.reason = now, f.Reason
 	}
 	h.err = f
+	h.full = h.full || f.Reason == ReasonDiskFull
 	h.refused += refused
+}
+
+// refusedSize takes note of how large a refused record was.
+func (h *health) refusedSize(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.largest = max(h.largest, n)
 }
 
 // recovered gives the event that tells of an outage, to be written with the
@@ -88,7 +115,9 @@ func (h *health) last() error {
 // Health is nil while records can be written, and the AUDIT_UNAVAILABLE error
 // that calls are refused with otherwise. A log that was red is tried again,
 // at most once a second, by writing the record of the outage; so it turns
-// green by itself, also without traffic. Safe for concurrent use.
+// green by itself, also without traffic. It does so once a record as large as
+// the largest that was refused fits, or one of that size was written. Safe for
+// concurrent use.
 func (w *Writer) Health(ctx context.Context) error {
 	if w.health.probeDue(w.now()) {
 		_ = w.submit(ctx, &request{entry: entry{sync: true}})

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,25 +51,51 @@ type keeper struct {
 
 	mu      sync.Mutex
 	err     error
-	readers []*atomic.Int64 // offsets up to which followers have read
+	readers atomic.Pointer[[]*follows] // changed under mu
+	lines   atomic.Int64               // of the log, as this process saw it last
+}
+
+// follows is what a keeper knows of a follower.
+type follows struct {
+	read  atomic.Int64 // offset up to which it has read
+	wants atomic.Int64 // how many lines it waits for, 0 = it does not
+	kick  chan struct{}
+}
+
+// reached wakes the follower once there are as many lines as it waits for.
+func (r *follows) reached(lines int64) {
+	if w := r.wants.Load(); w == 0 || lines < w {
+		return
+	}
+	select {
+	case r.kick <- struct{}{}:
+	default:
+	}
+}
+
+// following gives the followers, without a lock: each commit asks.
+func (k *keeper) following() []*follows {
+	if list := k.readers.Load(); list != nil {
+		return *list
+	}
+	return nil
 }
 
 // reader registers a follower, which keeps what it has not read.
-func (k *keeper) reader() *atomic.Int64 {
+func (k *keeper) reader() *follows {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	at := new(atomic.Int64)
-	k.readers = append(k.readers, at)
-	return at
+	r := &follows{kick: make(chan struct{}, 1)}
+	list := append(slices.Clone(k.following()), r)
+	k.readers.Store(&list)
+	return r
 }
 
 // unread is the offset from which on a follower has not read.
 func (k *keeper) unread() int64 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	low := int64(math.MaxInt64)
-	for _, r := range k.readers {
-		low = min(low, r.Load())
+	for _, r := range k.following() {
+		low = min(low, r.read.Load())
 	}
 	return low
 }
@@ -80,6 +107,10 @@ func newKeeper(w *Writer, o Options) *keeper {
 // grew takes note of the file. The committer calls it under the lock.
 func (k *keeper) grew(c *chain) {
 	k.size.Store(c.end)
+	k.lines.Store(int64(c.at.seq))
+	for _, r := range k.following() {
+		r.reached(int64(c.at.seq))
+	}
 	began := int64(0)
 	if c.place.known && c.at.seq > c.place.first {
 		began = c.place.began.UnixNano()

@@ -100,7 +100,7 @@ func TestProve(t *testing.T) {
 		must(t, err)
 		file.Write(msg)
 	}
-	signed, err := checkpoint.OpenAll(&file, verifier)
+	signed, _, err := checkpoint.OpenAll(&file, verifier)
 	must(t, err)
 	if len(signed) != 3 {
 		t.Fatalf("%d checkpoints", len(signed))

@@ -1,7 +1,9 @@
 package keyring
 
 import (
+	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"io/fs"
 	"os"
@@ -75,4 +77,29 @@ func ReadNoteVerifier(path string) (note.Verifier, error) {
 		return nil, badKey(path, "is no public key of signed notes; toolwarrant audit keygen makes one").Because(err)
 	}
 	return v, nil
+}
+
+// NoteVerifier gives the public key that belongs to the private one in a file,
+// so that who signs can check what it signed before.
+func NoteVerifier(path string) (note.Verifier, error) {
+	s, err := ReadNoteSigner(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := readKeyFile(path, 0o077, "others can read it; run: chmod 600 "+path)
+	if err != nil {
+		return nil, err
+	}
+	// PRIVATE+KEY+name+hash+key; the base64 of the key may have a plus itself.
+	parts := strings.SplitN(strings.TrimSpace(string(text)), "+", 5)
+	key, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
+	if err != nil || len(key) != 1+ed25519.SeedSize {
+		return nil, badKey(path, "is no private key of signed notes; toolwarrant audit keygen makes one").Because(err)
+	}
+	public := ed25519.NewKeyFromSeed(key[1:]).Public().(ed25519.PublicKey)
+	vkey, err := note.NewEd25519VerifierKey(s.Name(), public)
+	if err != nil {
+		return nil, badKey(path, "has no public key").Because(err)
+	}
+	return note.NewVerifier(vkey)
 }

@@ -20,6 +20,34 @@ type health struct {
 	Policy *policy `json:"policy,omitempty"`
 	Shadow *policy `json:"shadow"` // null where there is no shadow policy
 	Sinks  []sink  `json:"sinks"`  // further places of the audit log
+
+	Checkpoints *checkpoints `json:"checkpoints"` // of the audit log; null where none are made
+}
+
+// checkpoints is how the checkpoints of the log do. Calls go on without them,
+// so that what keeps them from being made does not make the server unhealthy.
+type checkpoints struct {
+	Up         bool       `json:"up"`
+	Records    int64      `json:"records"` // that the last one counts
+	At         *string    `json:"at"`      // when it was made, or null
+	AgeSeconds float64    `json:"ageSeconds"`
+	Code       fault.Code `json:"code,omitempty"`   // why none can be made
+	Reason     string     `json:"reason,omitempty"` // of that code
+}
+
+func checkpointsHealth(st *service.CheckpointStatus, now time.Time) *checkpoints {
+	if st == nil {
+		return nil
+	}
+	c := &checkpoints{Up: st.Err == nil, Records: st.Size, AgeSeconds: st.Age(now).Seconds()}
+	if !st.At.IsZero() {
+		at := st.At.UTC().Format(time.RFC3339)
+		c.At = &at
+	}
+	if st.Err != nil {
+		c.Code, c.Reason = st.Err.Code, st.Err.Reason
+	}
+	return c
 }
 
 // sink is how one of them does. Only a required one that is not up makes the

@@ -531,3 +531,27 @@ func TestHealthNamesTheSinks(t *testing.T) {
 		t.Error(w.Body)
 	}
 }
+
+func TestHealthOfCheckpoints(t *testing.T) {
+	at := time.Now().Add(-time.Hour)
+	for name, c := range map[string]struct {
+		status *service.CheckpointStatus
+		want   []string
+	}{
+		"none asked for": {nil, []string{`"checkpoints":null`}},
+		"none yet":       {&service.CheckpointStatus{}, []string{`"checkpoints":{"up":true,"records":0,"at":null,"ageSeconds":0}`}},
+		"made":           {&service.CheckpointStatus{Size: 7, At: at}, []string{`"up":true,"records":7,"at":"` + at.UTC().Format(time.RFC3339) + `","ageSeconds":36`}},
+		"ended": {&service.CheckpointStatus{Size: 7, At: at, Err: fault.New(fault.AuditUnavailable, audit.ReasonReplaced, "in /secret/place")},
+			[]string{`"up":false,"records":7,`, `"code":"AUDIT_UNAVAILABLE","reason":"log-replaced"`}},
+	} {
+		s := New(Options{Caller: newFake(), Health: func() error { return nil }, Checkpoints: func() *service.CheckpointStatus { return c.status }})
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/healthz", nil))
+		body := w.Body.String()
+		for _, want := range c.want {
+			if w.Code != http.StatusOK || !strings.Contains(body, want) || strings.Contains(body, "/secret") {
+				t.Errorf("%s: %d %s", name, w.Code, body)
+			}
+		}
+	}
+}

@@ -79,6 +79,9 @@ type Options struct {
 	// Sinks says how the further places of the audit log do; nil = there are
 	// none.
 	Sinks func() []audit.SinkStatus
+	// Checkpoints says how the checkpoints of the audit log do; nil = none are
+	// made.
+	Checkpoints func() *service.CheckpointStatus
 	// Metrics are what /metrics answers; nil = there is no such path.
 	Metrics prometheus.Gatherer
 	// ListRevision names what the lists of all callers depend on, and changes
@@ -284,6 +287,9 @@ func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	answer := health{Status: status, Sinks: []sink{}}
 	if s.opt.Sinks != nil {
 		answer.Sinks = sinksHealth(s.opt.Sinks(), time.Now())
+	}
+	if s.opt.Checkpoints != nil {
+		answer.Checkpoints = checkpointsHealth(s.opt.Checkpoints(), time.Now())
 	}
 	if s.opt.Policy != nil {
 		answer.Policy = policyHealth(s.opt.Policy())

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit"
@@ -38,4 +39,18 @@ func (s *Service) upkeep(said string) string {
 		s.logger.Error().Err(err).Msg("closed files of the audit log could not be kept in order; calls go on")
 	}
 	return err.Error()
+}
+
+// checkTail warns of lines at the end of the log that are no part of it. Calls
+// go on: they are recorded behind these, and audit verify names them.
+func (s *Service) checkTail(ctx context.Context) {
+	found, err := s.Audit.CheckTail(ctx)
+	if err != nil {
+		s.logger.Warn().Err(err).Msg("the end of the audit log could not be looked at")
+		return
+	}
+	if len(found) > 0 {
+		s.logger.Warn().Str("file", s.Audit.Path()).Int("lines", len(found)).Str("kind", found[0].Kind).Str("first", found[0].Message).
+			Msg("the end of the audit log is not whole: lines there are no records, or of another log; toolwarrant audit verify names them. Calls are recorded behind them")
+	}
 }

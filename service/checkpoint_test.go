@@ -21,7 +21,7 @@ func signedBy(t *testing.T, file, public string) []checkpoint.Checkpoint {
 	check(t, err)
 	data, err := os.ReadFile(file)
 	check(t, err)
-	list, err := checkpoint.OpenAll(bytes.NewReader(data), v)
+	list, _, err := checkpoint.OpenAll(bytes.NewReader(data), v)
 	check(t, err)
 	var out []checkpoint.Checkpoint
 	for _, s := range list {
@@ -42,7 +42,7 @@ func TestNotary(t *testing.T) {
 		"audit.checkpoint.every-records": 3, "audit.checkpoint.every-seconds": 3600,
 	})
 	s := opened(t, home, cfg)
-	n := s.notary
+	n := s.notary.Load()
 	s.stop() // the test looks itself
 	<-n.done
 	now := time.Now()

@@ -2,9 +2,11 @@ package service
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 // healthPatience bounds one look at the parts.
@@ -18,11 +20,29 @@ func (s *Service) Health() error {
 	return s.Audit.Health(ctx)
 }
 
+// NeedsHand reports whether err, or one of several that it joins, is of a log
+// that was cut, replaced or taken away: a start goes on with what it finds.
+func NeedsHand(err error) bool {
+	switch e := err.(type) {
+	case *fault.Error:
+		switch e.Reason {
+		case audit.ReasonReplaced, audit.ReasonFileGone, audit.ReasonFileCut, audit.ReasonNotALog:
+			return e.Code == fault.AuditUnavailable
+		}
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), NeedsHand)
+	case interface{ Unwrap() error }:
+		return NeedsHand(e.Unwrap())
+	}
+	return false
+}
+
 // Started puts on record that this process serves, and under which policies.
 // From here on checkpoints are made, where the configuration asks for them, and
 // lists are kept warm. While a required sink of the log is down, the process
 // serves and refuses calls, so that it recovers by itself.
 func (s *Service) Started(ctx context.Context, version string) error {
+	s.checkTail(ctx)
 	if err := s.notarize(); err != nil {
 		return err
 	}

@@ -40,6 +40,14 @@ var (
 		"Age of the oldest of them, in seconds; 0 where none waits.", []string{"sink"}, nil)
 	sinkLost = prometheus.NewDesc("toolwarrant_audit_sink_lost_records_total",
 		"Records that the audit sink will not get; the log has them.", []string{"sink"}, nil)
+	checkpointUp = prometheus.NewDesc("toolwarrant_audit_checkpoint_up",
+		"1 while checkpoints of the audit log are made, 0 while none can be.", nil, nil)
+	checkpointRecords = prometheus.NewDesc("toolwarrant_audit_checkpoint_records",
+		"Records that the last checkpoint counts.", nil, nil)
+	checkpointMade = prometheus.NewDesc("toolwarrant_audit_checkpoint_timestamp_seconds",
+		"When the last checkpoint was made, in seconds since 1970.", nil, nil)
+	checkpointAge = prometheus.NewDesc("toolwarrant_audit_checkpoint_age_seconds",
+		"Age of the last checkpoint, in seconds.", nil, nil)
 )
 
 func newMetrics(s *Service) *Metrics {
@@ -93,7 +101,7 @@ func (m *Metrics) expect(r role) {
 
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{policyInfo, policyActivated, policyError, sinkUp, sinkWaiting, sinkBehind, sinkLost} {
+	for _, d := range []*prometheus.Desc{policyInfo, policyActivated, policyError, sinkUp, sinkWaiting, sinkBehind, sinkLost, checkpointUp, checkpointRecords, checkpointMade, checkpointAge} {
 		out <- d
 	}
 	for _, d := range callDescs {
@@ -121,12 +129,22 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	if m.service.Audit == nil {
 		return
 	}
-	for _, st := range m.service.Sinks() {
-		up := 1.0
-		if st.Err != nil {
-			up = 0
+	up := func(failed bool) float64 {
+		if failed {
+			return 0
 		}
-		gauge(sinkUp, up, st.Name, strconv.FormatBool(st.Required))
+		return 1
+	}
+	if st := m.service.Checkpoints(); st != nil {
+		gauge(checkpointUp, up(st.Err != nil))
+		if !st.At.IsZero() {
+			gauge(checkpointRecords, float64(st.Size))
+			gauge(checkpointMade, float64(st.At.UnixMilli())/1000)
+			gauge(checkpointAge, st.Age(time.Now()).Seconds())
+		}
+	}
+	for _, st := range m.service.Sinks() {
+		gauge(sinkUp, up(st.Err != nil), st.Name, strconv.FormatBool(st.Required))
 		gauge(sinkWaiting, float64(st.Waiting), st.Name)
 		gauge(sinkBehind, st.Behind(time.Now()).Seconds(), st.Name)
 		out <- prometheus.MustNewConstMetric(sinkLost, prometheus.CounterValue, float64(st.Lost), st.Name)

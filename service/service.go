@@ -68,8 +68,8 @@ type Service struct {
 
 	keys       *keyring.File
 	origin     *origin
-	shadow     *origin // nil = none
-	notary     *notary // of a process that serves, where one is asked for
+	shadow     *origin                // nil = none
+	notary     atomic.Pointer[notary] // of a process that serves, where one is asked for
 	runtime    executor.Runtime
 	logger     zerolog.Logger
 	background context.Context // until Close
@@ -266,8 +266,8 @@ func (s *Service) closeParts(ctx context.Context) error {
 		}
 		errs = append(errs, s.Audit.Shutdown(ctx))
 	}
-	if s.notary != nil {
-		errs = append(errs, s.notary.last(ctx))
+	if n := s.notary.Load(); n != nil {
+		errs = append(errs, n.last(ctx))
 	}
 	if s.traces != nil {
 		if err := s.traces.Close(ctx); err != nil {

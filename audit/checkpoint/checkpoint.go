@@ -5,11 +5,9 @@
 package checkpoint
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -88,58 +86,4 @@ func parse(text string) (Checkpoint, error) {
 		return Checkpoint{}, bad
 	}
 	return c, nil
-}
-
-// signature begins each line of a note that holds one.
-const signature = "\u2014 "
-
-// maxNotes bounds a file of checkpoints.
-const maxNotes = 256 << 20
-
-// Signed is a checkpoint with the note that it was read from.
-type Signed struct {
-	Checkpoint
-	Note string
-}
-
-// OpenAll reads the notes that stand one after another, as a file that
-// checkpoints are appended to has them. One that does not verify is an error
-// that counts it; so is a last one that is not whole.
-func OpenAll(r io.Reader, key note.Verifier) ([]Signed, error) {
-	var out []Signed
-	var msg strings.Builder
-	signed := false
-	take := func() error {
-		if msg.Len() == 0 {
-			return nil
-		}
-		c, err := Open([]byte(msg.String()), key)
-		if err != nil {
-			e := fault.From(err)
-			return fault.New(e.Code, e.Reason, "checkpoint %d: %s", len(out)+1, e.Message).Because(err)
-		}
-		out = append(out, Signed{c, msg.String()})
-		msg.Reset()
-		signed = false
-		return nil
-	}
-	lines := bufio.NewScanner(io.LimitReader(r, maxNotes))
-	for lines.Scan() {
-		line := lines.Text()
-		if signed && !strings.HasPrefix(line, signature) {
-			if err := take(); err != nil {
-				return nil, err
-			}
-		}
-		signed = signed || strings.HasPrefix(line, signature)
-		msg.WriteString(line)
-		msg.WriteByte('\n')
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fault.New(fault.Usage, ReasonFormat, "the checkpoints cannot be read").Because(err)
-	}
-	if err := take(); err != nil {
-		return nil, err
-	}
-	return out, nil
 }

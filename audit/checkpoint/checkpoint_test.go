@@ -64,9 +64,9 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	all := file.String()
-	list, err := OpenAll(strings.NewReader(all), verifier)
-	if err != nil || len(list) != 4 {
-		t.Fatalf("%d of 4 checkpoints, %v", len(list), err)
+	list, skipped, err := OpenAll(strings.NewReader(all), verifier)
+	if err != nil || len(list) != 4 || skipped.Count > 0 {
+		t.Fatalf("%d of 4 checkpoints, %+v, %v", len(list), skipped, err)
 	}
 	joined := ""
 	for _, s := range list {
@@ -75,9 +75,9 @@ func TestRoundTrip(t *testing.T) {
 	if joined != all {
 		t.Error("the notes are not those of the file")
 	}
-	for _, bad := range []string{"x", all + "x\n", all[:len(all)-5], all[1:], strings.Replace(all, "\n3\n", "\n4\n", 1)} {
-		if _, err := OpenAll(strings.NewReader(bad), verifier); err == nil || fault.From(err).Code != fault.Usage {
-			t.Errorf("%q opens: %v", bad, err)
+	for _, bad := range []string{"x", "\u2014 ", strings.Repeat("x", 1<<20), list[3].Note[1:], strings.Replace(list[3].Note, "\n3\n", "\n4\n", 1)} {
+		if got, _, err := OpenAll(strings.NewReader(bad), verifier); err == nil || fault.From(err).Code != fault.Usage {
+			t.Errorf("%.40q opens: %v, %v", bad, got, err)
 		}
 	}
 }
@@ -166,6 +166,6 @@ func FuzzOpenProof(f *testing.F) {
 		if p, _, err := OpenProof(doc, verifier); err == nil && p.Record != record {
 			t.Errorf("%q is proven", p.Record)
 		}
-		_, _ = OpenAll(strings.NewReader(string(doc)), verifier)
+		_, _, _ = OpenAll(strings.NewReader(string(doc)), verifier)
 	})
 }

@@ -2,7 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -16,9 +17,13 @@ import (
 )
 
 // signedFlags name checkpoints and the public key that they are held against.
-type signedFlags struct{ file, key string }
+type signedFlags struct {
+	file, key string
+	warn      func() io.Writer
+}
 
 func (f *signedFlags) add(c *cobra.Command) {
+	f.warn = c.ErrOrStderr
 	c.Flags().StringVar(&f.file, "checkpoints", "", "`FILE` of signed checkpoints of this log")
 	c.Flags().StringVar(&f.key, "key", "", "`FILE` of the public key that they were signed for")
 }
@@ -42,8 +47,12 @@ func (f *signedFlags) read(needed bool) ([]checkpoint.Signed, error) {
 		return nil, fault.New(fault.Usage, "unreadable", "cannot read the checkpoints %s", f.file).Because(err)
 	}
 	defer file.Close()
-	list, err := checkpoint.OpenAll(file, key)
+	list, skipped, err := checkpoint.OpenAll(file, key)
 	err = orNo(err, checkpoint.ReasonSignature)
+	if err == nil && skipped.Count > 0 {
+		fmt.Fprintf(f.warn(), "warning: %d parts of %s are no checkpoint of %s and were left out; the first one is at line %d: %s\n",
+			skipped.Count, f.file, mask.Visible(key.Name()), skipped.Line, mask.Visible(fault.From(skipped.Err).Message))
+	}
 	if err == nil && len(list) == 0 {
 		err = fault.New(fault.Usage, checkpoint.ReasonFormat, "there is no checkpoint in %s", f.file)
 	}
@@ -110,12 +119,7 @@ not whole is not signed.`,
 				a.printf("%s", msg)
 				return nil
 			}
-			f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-			if err == nil {
-				_, err = f.Write(msg)
-				err = errors.Join(err, f.Sync(), f.Close())
-			}
-			if err != nil {
+			if err := checkpoint.Append(out, msg, 0o644); err != nil {
 				return fault.New(fault.Usage, "unwritable", "cannot append the checkpoint to %s", out).Because(err)
 			}
 			a.printf("signed: %d records, head %s\n", state.Size, state.Head)

@@ -99,6 +99,15 @@ shadow" counts that. /healthz and /metrics show both policies.`,
 	return c
 }
 
+// leftBehind says what becomes of what could not be closed. Of a log that is
+// not the one that was written any more, a start mends nothing.
+func leftBehind(err error) string {
+	if service.NeedsHand(err) {
+		return "closing left something behind that no start repairs; the error says what to do"
+	}
+	return "closing left something behind; the next start repairs it"
+}
+
 func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags map[string]any, stdio bool) error {
 	hidden := service.NewLogMask(a.std.err)
 	log := newLogger(hidden, cfg, isTerminal(a.std.err))
@@ -138,7 +147,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 		defer cancel()
 		if err := s.Close(closing); err != nil {
-			log.Error().Err(err).Msg("closing left something behind; the next start repairs it")
+			log.Error().Err(err).Msg(leftBehind(err))
 		}
 	}()
 	callback, err := s.ApprovalWebhooks(version())
@@ -155,7 +164,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 		MaxRequests: int(cfg.Limits.Requests), MaxBodies: cfg.Limits.BodyBytes, MaxConnections: int(cfg.Limits.Connections),
 		MaxSessions: int(cfg.Limits.Sessions), MaxSessionsEach: int(cfg.Limits.SessionsEach),
 		ReaderPatience: time.Duration(cfg.Limits.ReaderSeconds) * time.Second,
-		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Metrics: s.Metrics, Logger: log,
+		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Checkpoints: s.Checkpoints, Metrics: s.Metrics, Logger: log,
 	})
 	s.Metrics.Register(srv.Collector())
 	if err := s.Started(ctx, version()); err != nil {
