@@ -234,25 +234,32 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 	return run, nil
 }
 
-// putIntoService writes what passed: the document, and that it passed.
+// putIntoService writes what passed: the document, and that it passed. What
+// cannot be written whole is taken back.
 func (s *Service) putIntoService(ctx context.Context, t *catalog.Tool, published *spec.Spec, mode, runtime string) error {
-	if t.Path != "" {
-		if err := s.Catalog.WriteSpec(ctx, t, published); err != nil {
-			return err
+	pass := &catalog.Pass{
+		PassedDigest: published.Digest(), At: time.Now().UTC(), Mode: mode, Runtime: runtime, PolicyRevision: s.Policy.Revision(),
+	}
+	if t.Path == "" {
+		return s.Catalog.SetPass(ctx, t.Spec.ToolID, pass)
+	}
+	known := s.inCatalog(ctx, t)
+	if err := s.Catalog.WriteSpec(ctx, t, published); err != nil {
+		return err
+	}
+	written := *t
+	written.Spec = published
+	err := s.Catalog.PassBeside(ctx, &written, pass)
+	if err == nil && known {
+		if err = s.Catalog.SetPass(ctx, t.Spec.ToolID, pass); err != nil {
+			err = errors.Join(err, s.Catalog.PassBeside(ctx, &written, nil))
 		}
 	}
-	if !s.inCatalog(ctx, t) {
+	if err == nil {
 		return nil
 	}
-	err := s.Catalog.SetPass(ctx, t.Spec.ToolID, &catalog.Pass{
-		PassedDigest: published.Digest(), At: time.Now().UTC(), Mode: mode, Runtime: runtime, PolicyRevision: s.Policy.Revision(),
-	})
-	if err != nil && t.Path != "" {
-		written := *t
-		written.Spec = published
-		if back := s.Catalog.WriteSpec(ctx, &written, t.Spec); back != nil {
-			return errors.Join(err, back)
-		}
+	if back := s.Catalog.WriteSpec(ctx, &written, t.Spec); back != nil {
+		return errors.Join(err, back)
 	}
 	return err
 }
