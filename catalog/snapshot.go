@@ -60,6 +60,9 @@ func build(b *bundle, docs []document, st state, rules chooser, found []*fault.E
 			continue
 		}
 		e := userEntry(d, st, rules)
+		if wrong := NameServable(d.spec); wrong != nil {
+			s.findings = append(s.findings, wrong)
+		}
 		if e.tool.State == StateActive {
 			if first, taken := active[fold(d.spec.Name)]; taken {
 				why := fmt.Sprintf("the name %q is taken by the tool in %s; rename one or make it a draft", d.spec.Name, first.path)
@@ -121,7 +124,11 @@ func bundledEntry(d *document, st state, rules chooser) *entry {
 }
 
 func userEntry(d *document, st state, rules chooser) *entry {
-	t := &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft, Findings: d.broken, vouched: d.spec.Digest()}
+	broken := d.broken
+	if wrong := NameServable(d.spec); wrong != nil {
+		broken = append(slices.Clip(broken), wrong)
+	}
+	t := &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft, Findings: broken, vouched: d.spec.Digest()}
 	e := &entry{tool: t}
 	served := "it passed its test here"
 	if d.trusted {
@@ -131,8 +138,8 @@ func userEntry(d *document, st state, rules chooser) *entry {
 	pass, passed := st.Tools[d.spec.ToolID]
 	here, beside := pass.PassedDigest == d.spec.Digest(), d.passed == d.spec.Digest()
 	switch {
-	case len(d.broken) > 0:
-		t.Why = fmt.Sprintf("its document cannot run: %s: %s", d.broken[0].Reason, d.broken[0].Message)
+	case len(broken) > 0:
+		t.Why = fmt.Sprintf("its document cannot run: %s: %s", broken[0].Reason, broken[0].Message)
 	case d.spec.Draft:
 		t.Why = "its document says draft; " + howToPublish(d)
 	case pass.Exposure == ExposureDraft:

@@ -190,6 +190,9 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 	if len(justification) > maxJustification {
 		return run, fault.New(fault.Usage, "justification-too-long", "the justification has %d bytes; at most %d go on record", len(justification), maxJustification)
 	}
+	if wrong := catalog.NameServable(t.Spec); wrong != nil {
+		return run, wrong
+	}
 	rt := spec.ThisRuntime()
 	if lacking := t.Spec.CheckRuntime(rt); len(lacking) > 0 {
 		return run, lacking[0]
