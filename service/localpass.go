@@ -72,6 +72,9 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 	if len(t.Findings) > 0 {
 		return run.failed(t.Findings[0])
 	}
+	if wrong := catalog.NameServable(t.Spec); wrong != nil { // of no catalog, which would have found it
+		return run.failed(wrong)
+	}
 	if wrong := t.Spec.CheckCode(); len(wrong) > 0 {
 		return run.failed(wrong[0])
 	}

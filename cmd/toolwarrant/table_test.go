@@ -17,7 +17,7 @@ func TestTable(t *testing.T) {
 	if err := table.flush(); err != nil {
 		t.Fatal(err)
 	}
-	const want = "NAME         WHY\n" + `a\u001b[2J   b\nforged  ACTIVE\tyes` + "\nc\n"
+	const want = "NAME        WHY\n" + `a\u001b[2J  b\nforged  ACTIVE\tyes` + "\nc\n"
 	if got := out.String(); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
