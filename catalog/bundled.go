@@ -28,7 +28,9 @@ type document struct {
 	spec     *spec.Spec
 	source   Source
 	path     string // "" for a bundled one
-	pinned   bool   // ACTIVE needs a pass of exactly this digest
+	home     bool   // of the folder under the home
+	trusted  bool   // ACTIVE needs no pass: the operator vouches for its folder
+	passed   string // the digest that passed.json beside it says has passed
 	env      []string
 	listed   string         // the digest that the manifest has for a bundled one
 	broken   []*fault.Error // rules between its fields that it breaks

@@ -15,11 +15,14 @@ import (
 
 // Options say which tools a Catalog holds and which of them are served.
 type Options struct {
-	Home    string   // user tools and state.json are under <Home>/catalog; "" = neither
-	Dirs    []string // operator folders, whose draft:false is enough
-	Preset  string   // "" = the kept one or the default, or nothing when Include says what is wanted
-	Include Rules    // adds bundled tools to the preset
-	Exclude Rules    // takes away, bundled and user tools alike; it always wins
+	Home string   // user tools and state.json are under <Home>/catalog; "" = neither
+	Dirs []string // operator folders
+	// TrustDirs makes draft:false enough for a tool of Dirs to be ACTIVE. Without it
+	// a pass of exactly its digest has to be known, as for those under Home.
+	TrustDirs bool
+	Preset    string // "" = the kept one or the default, or nothing when Include says what is wanted
+	Include   Rules  // adds bundled tools to the preset
+	Exclude   Rules  // takes away, bundled and user tools alike; it always wins
 
 	// Missing gives the placeholder names of a tool that have no value now or
 	// that it may not resolve. It is asked at every Lookup and List, for

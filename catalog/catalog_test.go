@@ -104,7 +104,7 @@ func TestOperatorFolder(t *testing.T) {
 	writeFile(t, filepath.Join(dir, ".hidden.json"), "{")
 	writeFile(t, filepath.Join(dir, "notes.txt"), "not a tool")
 	writeFile(t, filepath.Join(dir, "sub", "readme.md"), "not a tool either")
-	c := mustOpen(t, Options{Dirs: []string{dir, filepath.Join(dir, "two")}, Preset: "everything", Exclude: Rules{Names: []string{"one"}}})
+	c := mustOpen(t, Options{TrustDirs: true, Dirs: []string{dir, filepath.Join(dir, "two")}, Preset: "everything", Exclude: Rules{Names: []string{"one"}}})
 	wantState(t, c, "one", StateActive, "")
 	if ok, why := c.Exposed(lookup(t, c, "one")); ok || !strings.Contains(why, "excluded by name") {
 		t.Errorf("an excluded user tool: exposed %v, %s", ok, why)
@@ -129,7 +129,7 @@ func TestMissingRequirements(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "env.json"), docJSON("id-env", "needsKey", "return 1;", false, `,"staticVariables":[{"key":"${API_KEY}"}]`))
 	var mu sync.Mutex
 	missing := []string{"API_KEY"}
-	c := mustOpen(t, Options{Dirs: []string{dir}, Preset: "everything", Missing: func(tool *Tool) []string {
+	c := mustOpen(t, Options{TrustDirs: true, Dirs: []string{dir}, Preset: "everything", Missing: func(tool *Tool) []string {
 		mu.Lock()
 		defer mu.Unlock()
 		return missing

@@ -42,7 +42,7 @@ func (c *Catalog) SetPass(ctx context.Context, toolID string, pass *Pass) error 
 		}
 		old, has := st.Tools[toolID]
 		fresh := !has || old.PassedDigest == noDigest
-		if _, chosen := st.Choices[toolID]; pass != nil && fresh && !chosen && !st.AutoExpose && e.tool.Source != SourceBuiltin {
+		if _, chosen := st.Choices[toolID]; pass != nil && fresh && !chosen && !st.AutoExpose && c.inHome(e.tool.Path) {
 			st.Choices[toolID] = ExposureHidden
 		}
 		st.Tools[toolID] = nextPass(old, pass, c.now())
@@ -102,7 +102,7 @@ func (c *Catalog) WriteSpec(ctx context.Context, t *Tool, edited *spec.Spec) err
 			return err
 		}
 		if err := edited.Save(t.Path); err != nil {
-			return err
+			return unwritable(c.inHome(t.Path), err)
 		}
 		c.replace(t, edited)
 		return nil
@@ -111,6 +111,17 @@ func (c *Catalog) WriteSpec(ctx context.Context, t *Tool, edited *spec.Spec) err
 		return change()
 	}
 	return locked(ctx, userDir(c.options.Home), change)
+}
+
+// unwritable says what to do about a folder that is mounted to be read only.
+func unwritable(home bool, err error) error {
+	f := fault.From(err)
+	if home || f.Reason != "unwritable" {
+		return err
+	}
+	said := *f
+	said.Message += "; what passes is written into the tool's folder: make it writable, or have its operator vouch for it as it is with catalog.trust-folders"
+	return &said
 }
 
 // unchanged makes sure that the document of t is on disk as t has it.

@@ -37,7 +37,7 @@ func TestNameConflicts(t *testing.T) {
 			for i, doc := range tc.docs {
 				writeFile(t, filepath.Join(dir, fmt.Sprintf("%d.json", i)), doc)
 			}
-			c := mustOpen(t, Options{Dirs: []string{dir}, Preset: "everything"})
+			c := mustOpen(t, Options{TrustDirs: true, Dirs: []string{dir}, Preset: "everything"})
 			if got := c.Findings(); len(got) != tc.findings {
 				t.Errorf("findings: %v", got)
 			}
@@ -74,7 +74,7 @@ func TestBrokenRulesMakeADraft(t *testing.T) {
 	writeFile(t, filepath.Join(operator, "empty.json"), docJSON("id-empty", "empty", " ", false))
 	writeFile(t, filepath.Join(operator, "good.json"), docJSON("id-good", "good", "return 1;", false))
 
-	c := mustOpen(t, Options{Home: home, Dirs: []string{operator}})
+	c := mustOpen(t, Options{TrustDirs: true, Home: home, Dirs: []string{operator}})
 	wantState(t, c, "twice", StateDraft, "its document cannot run: missing-test-value")
 	wantState(t, c, "empty", StateDraft, "its document cannot run: empty-code")
 	wantState(t, c, "good", StateActive, "")

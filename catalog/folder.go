@@ -14,16 +14,17 @@ import (
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
-// stateFile is the one JSON file of a catalog folder that is not a tool.
+// stateFile and passesFile are the JSON files of a catalog folder that are not
+// tools.
 const stateFile = "state.json"
 
 // readDir reads every tool of a folder: each *.json file, and each folder
 // with a spec.json. Names that begin with a dot are skipped. A folder that an
 // operator names may itself be the folder of one tool. What cannot be read becomes a finding, and so
 // does what a document breaks that can be shown; the rest still loads; an error says that dir itself cannot be read.
-func readDir(ctx context.Context, dir string, pinned bool) (docs []document, findings []*fault.Error, err error) {
+func readDir(ctx context.Context, dir string, of document) (docs []document, findings []*fault.Error, err error) {
 	paths := []string{dir}
-	if pinned || !isFile(filepath.Join(dir, "spec.json")) {
+	if of.home || !isFile(filepath.Join(dir, "spec.json")) {
 		if paths, err = toolPaths(dir); err != nil {
 			return nil, nil, err
 		}
@@ -40,11 +41,37 @@ func readDir(ctx context.Context, dir string, pinned bool) (docs []document, fin
 		for _, l := range loaded {
 			findings = append(findings, l.Errors...)
 			if s := cmp.Or(l.Spec, l.Broken); s != nil {
-				docs = append(docs, document{spec: s, source: SourceUser, path: path, pinned: pinned, broken: l.Errors})
+				d := of
+				d.spec, d.source, d.path, d.broken = s, SourceUser, path, l.Errors
+				docs = append(docs, d)
 			}
 		}
 	}
-	return docs, findings, nil
+	if of.home || of.trusted {
+		return docs, findings, nil
+	}
+	return docs, append(findings, addPasses(docs)...), nil
+}
+
+// addPasses tells each document what passed.json beside it says of it. A file
+// that cannot be read is a finding, and its tools are drafts.
+func addPasses(docs []document) (findings []*fault.Error) {
+	files := map[string]passes{}
+	for i := range docs {
+		file := passesPath(docs[i].path)
+		p, read := files[file]
+		if !read {
+			var err error
+			if p, err = readPasses(file); err != nil {
+				findings = append(findings, fault.From(err))
+			}
+			files[file] = p
+		}
+		if pass, is := p.Tools[docs[i].spec.ToolID]; is && pass.Exposure == ExposureExposed {
+			docs[i].passed = pass.PassedDigest
+		}
+	}
+	return findings
 }
 
 // toolPaths lists what in dir looks like a tool, sorted.
@@ -56,7 +83,7 @@ func toolPaths(dir string) ([]string, error) {
 	var paths []string
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if strings.HasPrefix(e.Name(), ".") || e.Name() == stateFile {
+		if strings.HasPrefix(e.Name(), ".") || e.Name() == stateFile || e.Name() == passesFile {
 			continue
 		}
 		if strings.HasSuffix(e.Name(), ".json") && isFile(path) || isFile(filepath.Join(path, "spec.json")) {
@@ -76,13 +103,13 @@ func isFile(path string) bool {
 // readFolders reads the operator's folders and then the user's. Only the
 // user's may be missing: nothing was saved there yet.
 func readFolders(ctx context.Context, o Options) (docs []document, findings []*fault.Error, err error) {
-	add := func(dir string, pinned bool) error {
-		d, f, err := readDir(ctx, dir, pinned)
+	add := func(dir string, of document) error {
+		d, f, err := readDir(ctx, dir, of)
 		docs, findings = append(docs, d...), append(findings, f...)
 		return err
 	}
 	for _, dir := range o.Dirs {
-		if err := add(dir, false); err != nil {
+		if err := add(dir, document{trusted: o.TrustDirs}); err != nil {
 			return nil, nil, dirFault(dir, err)
 		}
 	}
@@ -90,7 +117,7 @@ func readFolders(ctx context.Context, o Options) (docs []document, findings []*f
 		return docs, findings, nil
 	}
 	home := userDir(o.Home)
-	if err := add(home, true); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := add(home, document{home: true}); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, dirFault(home, err)
 	}
 	return docs, findings, nil

@@ -16,7 +16,7 @@ func (c *Catalog) Reopen(ctx context.Context, o Options) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next := c.options
-	next.Dirs, next.Preset, next.Include, next.Exclude = o.Dirs, o.Preset, o.Include, o.Exclude
+	next.Dirs, next.TrustDirs, next.Preset, next.Include, next.Exclude = o.Dirs, o.TrustDirs, o.Preset, o.Include, o.Exclude
 	docs, findings, err := readFolders(ctx, next)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (c *Catalog) Reopen(ctx context.Context, o Options) error {
 		return err
 	}
 	// One by one: Home and Missing are read without the lock.
-	c.options.Dirs, c.options.Preset, c.options.Include, c.options.Exclude = next.Dirs, next.Preset, next.Include, next.Exclude
+	c.options.Dirs, c.options.TrustDirs, c.options.Preset, c.options.Include, c.options.Exclude = next.Dirs, next.TrustDirs, next.Preset, next.Include, next.Exclude
 	c.docs, c.findings, c.rules = docs, findings, rules
 	c.publish()
 	return nil

@@ -60,6 +60,9 @@ func build(b *bundle, docs []document, st state, rules chooser, found []*fault.E
 			continue
 		}
 		e := userEntry(d, st, rules)
+		if wrong := NameServable(d.spec); wrong != nil {
+			s.findings = append(s.findings, wrong)
+		}
 		if e.tool.State == StateActive {
 			if first, taken := active[fold(d.spec.Name)]; taken {
 				why := fmt.Sprintf("the name %q is taken by the tool in %s; rename one or make it a draft", d.spec.Name, first.path)
@@ -121,33 +124,55 @@ func bundledEntry(d *document, st state, rules chooser) *entry {
 }
 
 func userEntry(d *document, st state, rules chooser) *entry {
-	t := &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft, Findings: d.broken, vouched: d.spec.Digest()}
+	broken := d.broken
+	if wrong := NameServable(d.spec); wrong != nil {
+		broken = append(slices.Clip(broken), wrong)
+	}
+	t := &Tool{Spec: d.spec, Source: d.source, Path: d.path, State: StateDraft, Findings: broken, vouched: d.spec.Digest()}
 	e := &entry{tool: t}
 	served := "it passed its test here"
-	if !d.pinned {
+	if d.trusted {
 		served = "the operator trusts its folder"
 	}
 	t.Hidden, e.why = rules.user(d, served)
 	pass, passed := st.Tools[d.spec.ToolID]
+	here, beside := pass.PassedDigest == d.spec.Digest(), d.passed == d.spec.Digest()
 	switch {
-	case len(d.broken) > 0:
-		t.Why = fmt.Sprintf("its document cannot run: %s: %s", d.broken[0].Reason, d.broken[0].Message)
+	case len(broken) > 0:
+		t.Why = fmt.Sprintf("its document cannot run: %s: %s", broken[0].Reason, broken[0].Message)
 	case d.spec.Draft:
-		t.Why = "its document says draft; publish it with: toolwarrant catalog publish " + d.spec.Name
+		t.Why = "its document says draft; " + howToPublish(d)
 	case pass.Exposure == ExposureDraft:
 		t.Why = takenOut(d)
-	case d.pinned && !passed:
-		t.Why = "it has not passed its test here; publish it with: toolwarrant catalog publish " + d.spec.Name
-	case d.pinned && pass.PassedDigest != d.spec.Digest():
-		t.Why = "it was changed after it passed its test; publish it with: toolwarrant catalog publish " + d.spec.Name
-	default:
+	case d.trusted, here, beside:
 		t.State, e.exposed = StateActive, !t.Hidden
+	case passed || d.passed != "":
+		t.Why = "it was changed after it passed its test; " + howToPublish(d)
+	default:
+		t.Why = "it has not passed its test here; " + howToPublish(d)
 	}
 	return e
 }
 
 func takenOut(d *document) string {
 	return "it was taken out of service; publish it with: toolwarrant catalog publish " + d.spec.Name
+}
+
+// howToPublish names the command. A tool of an operator's folder is known by
+// its path to every command, by its name only to those that read the folder.
+func howToPublish(d *document) string {
+	if d.home {
+		return "publish it with: toolwarrant catalog publish " + d.spec.Name
+	}
+	return "publish it with: toolwarrant test " + byPath(d.path) + " --write"
+}
+
+// byPath is a path that a command line does not take for a name.
+func byPath(path string) string {
+	if strings.ContainsAny(path, `/\`) || strings.HasSuffix(path, ".json") {
+		return path
+	}
+	return "./" + path
 }
 
 // add files e under its name and id. A name leads to the tool that is ACTIVE,

@@ -11,13 +11,14 @@
 // A tool is served only if it is exactly what somebody vouched for. A bundled
 // tool has to match the digest in manifest.json. A tool under the home has to
 // match the digest that passed its Local Pass, so that an edit makes it a
-// draft again. An operator folder is trusted by the operator who named it. No
+// draft again; so has one of an operator folder, where passed.json beside it may
+// say so too, unless the operator vouches for the folder as it is. No
 // user tool can take the name or the id of a bundled one, and two user tools
 // cannot serve under one name. What cannot be read is named in Findings and
 // is not served; a state file that cannot be read stops the catalog.
 //
-// It does not defend against somebody who can write state.json: that file is
-// as trusted as the keys beside it.
+// It does not defend against somebody who can write state.json, which is as
+// trusted as the keys beside it, or an operator folder with its passed.json.
 //
 // # Who may import it
 //

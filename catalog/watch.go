@@ -69,6 +69,7 @@ func (c *Catalog) fingerprint() string {
 			add(path)
 			add(filepath.Join(path, "spec.json"))
 			add(filepath.Join(path, "action.js"))
+			add(filepath.Join(path, passesFile))
 		}
 	}
 	return digest.Bytes([]byte(b.String()))

@@ -68,7 +68,7 @@ func TestWatch(t *testing.T) {
 
 func TestFingerprintSeesEveryFile(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
-	c := mustOpen(t, Options{Home: home, Dirs: []string{dir}})
+	c := mustOpen(t, Options{TrustDirs: true, Home: home, Dirs: []string{dir}})
 	seen := map[string]string{c.fingerprint(): "start"}
 	for _, step := range []struct{ path, content string }{
 		{filepath.Join(home, "catalog", "a.json"), "{}"},
@@ -76,6 +76,8 @@ func TestFingerprintSeesEveryFile(t *testing.T) {
 		{filepath.Join(dir, "b", "spec.json"), "{}"},
 		{filepath.Join(dir, "b", "action.js"), "return 1"},
 		{filepath.Join(dir, "b", "action.js"), "return 10"},
+		{filepath.Join(dir, "b", "passed.json"), "{}"},
+		{filepath.Join(dir, "passed.json"), "{}"},
 	} {
 		writeFile(t, step.path, step.content)
 		if old, dup := seen[c.fingerprint()]; dup {

@@ -49,10 +49,11 @@ type Config struct {
 
 // Catalog says which tools exist and which of them are served.
 type Catalog struct {
-	Dirs    []string `json:"dirs"`
-	Preset  string   `json:"preset"` // "" = the default one
-	Include Filter   `json:"include"`
-	Exclude Filter   `json:"exclude"` // wins over Include
+	Dirs         []string `json:"dirs"`
+	TrustFolders bool     `json:"trust-folders"` // a tool of Dirs needs no pass
+	Preset       string   `json:"preset"`        // "" = the default one
+	Include      Filter   `json:"include"`
+	Exclude      Filter   `json:"exclude"` // wins over Include
 }
 
 // Filter chooses tools; one match of any list is enough.

@@ -136,6 +136,10 @@ func wire() map[string]any {
 			catalog.Kept
 			Tools map[string]catalog.Pass `json:"tools"`
 		}{2, kept, map[string]catalog.Pass{"t1": pass}},
+		"Passes": struct {
+			Version int                     `json:"version"`
+			Tools   map[string]catalog.Pass `json:"tools"`
+		}{1, map[string]catalog.Pass{"t1": pass}},
 		"Pending": filledPending(),
 		"WorkerCall": worker.Call{
 			CallID: "c1", Program: worker.Program{ID: "p", Name: "n.js", Source: "return 1", Params: texts()}, Args: json.RawMessage(`{"a":1}`),

@@ -60,7 +60,7 @@ func install(t *testing.T, tools map[string]map[string]any, rules ...map[string]
 	plainPolicy(t, i.policy, byClient)
 	i.rules(rules...)
 	cfg, err := config.Load("", nil, map[string]any{
-		"runtime.isolation": "in-process", "catalog.dirs": []string{i.tools}, "policy.path": i.policy,
+		"runtime.isolation": "in-process", "catalog.trust-folders": true, "catalog.dirs": []string{i.tools}, "policy.path": i.policy,
 		"catalog.include.names": []string{"base64"}, // in the place of the preset
 		"secrets.grants":        []any{map[string]any{"names": []any{"TEST_KEY"}, "tools": []any{"t_keyed"}}},
 	})

@@ -108,7 +108,7 @@ func TestListServer(t *testing.T) {
 		t.Skip("it serves TestListRatio")
 	}
 	ctx := context.Background()
-	keys := map[string]any{"log.level": "error", "runtime.isolation": "in-process", "catalog.dirs": []string{filepath.Join(home, "tools")}}
+	keys := map[string]any{"log.level": "error", "runtime.isolation": "in-process", "catalog.trust-folders": true, "catalog.dirs": []string{filepath.Join(home, "tools")}}
 	if policy := filepath.Join(home, "policy"); os.Getenv(ratioPolicy) != "" {
 		keys["policy.path"] = policy
 	}

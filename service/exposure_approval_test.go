@@ -158,7 +158,7 @@ func TestApprovalOfAUserTool(t *testing.T) {
 	for name, file := range files {
 		check(t, os.WriteFile(file, []byte(doc(name, blocks[name])), 0o600))
 	}
-	s := opened(t, home, settings(t, map[string]any{"catalog.dirs": []string{trusted}}))
+	s := opened(t, home, settings(t, map[string]any{"catalog.trust-folders": true, "catalog.dirs": []string{trusted}}))
 	find := func(name string) *catalog.Tool {
 		t.Helper()
 		tool, err := s.Catalog.Lookup(ctx, name)

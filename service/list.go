@@ -151,7 +151,7 @@ func (s *Service) ListRevision() string {
 func (s *Service) catalogOptions(secrets *secret.Resolver) catalog.Options {
 	c := s.Config.Catalog
 	return catalog.Options{
-		Home: s.Home, Dirs: c.Dirs, Preset: c.Preset,
+		Home: s.Home, Dirs: c.Dirs, TrustDirs: c.TrustFolders, Preset: c.Preset,
 		Include: catalog.Rules(c.Include), Exclude: catalog.Rules(c.Exclude),
 		Missing: func(t *catalog.Tool) []string {
 			o, err := s.Outlook(context.Background(), t, decision.Principal{Subject: "system", Method: "none"})
@@ -176,7 +176,7 @@ func (s *Service) catalogOptions(secrets *secret.Resolver) catalog.Options {
 func OpenCatalog(ctx context.Context, home string, cfg *config.Config) (*catalog.Catalog, error) {
 	c := cfg.Catalog
 	return catalog.Open(ctx, catalog.Options{
-		Home: home, Dirs: c.Dirs, Preset: c.Preset,
+		Home: home, Dirs: c.Dirs, TrustDirs: c.TrustFolders, Preset: c.Preset,
 		Include: catalog.Rules(c.Include), Exclude: catalog.Rules(c.Exclude),
 	})
 }

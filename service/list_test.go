@@ -22,7 +22,7 @@ func TestListRevision(t *testing.T) {
 	}
 	write("keyed", `,"staticVariables":[{"key":"${LIST_KEY}"}]`)
 	cfg, err := config.Load("", nil, map[string]any{
-		"runtime.isolation": "in-process", "catalog.dirs": []string{tools},
+		"runtime.isolation": "in-process", "catalog.trust-folders": true, "catalog.dirs": []string{tools},
 		"secrets.grants": []any{map[string]any{"names": []any{"LIST_KEY"}, "tools": []any{"keyed"}}},
 	})
 	check(t, err)

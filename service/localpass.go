@@ -72,6 +72,9 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 	if len(t.Findings) > 0 {
 		return run.failed(t.Findings[0])
 	}
+	if wrong := catalog.NameServable(t.Spec); wrong != nil { // of no catalog, which would have found it
+		return run.failed(wrong)
+	}
 	if wrong := t.Spec.CheckCode(); len(wrong) > 0 {
 		return run.failed(wrong[0])
 	}
@@ -190,6 +193,9 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 	if len(justification) > maxJustification {
 		return run, fault.New(fault.Usage, "justification-too-long", "the justification has %d bytes; at most %d go on record", len(justification), maxJustification)
 	}
+	if wrong := catalog.NameServable(t.Spec); wrong != nil {
+		return run, wrong
+	}
 	rt := spec.ThisRuntime()
 	if lacking := t.Spec.CheckRuntime(rt); len(lacking) > 0 {
 		return run, lacking[0]
@@ -234,25 +240,32 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 	return run, nil
 }
 
-// putIntoService writes what passed: the document, and that it passed.
+// putIntoService writes what passed: the document, and that it passed. What
+// cannot be written whole is taken back.
 func (s *Service) putIntoService(ctx context.Context, t *catalog.Tool, published *spec.Spec, mode, runtime string) error {
-	if t.Path != "" {
-		if err := s.Catalog.WriteSpec(ctx, t, published); err != nil {
-			return err
+	pass := &catalog.Pass{
+		PassedDigest: published.Digest(), At: time.Now().UTC(), Mode: mode, Runtime: runtime, PolicyRevision: s.Policy.Revision(),
+	}
+	if t.Path == "" {
+		return s.Catalog.SetPass(ctx, t.Spec.ToolID, pass)
+	}
+	known := s.inCatalog(ctx, t)
+	if err := s.Catalog.WriteSpec(ctx, t, published); err != nil {
+		return err
+	}
+	written := *t
+	written.Spec = published
+	err := s.Catalog.PassBeside(ctx, &written, pass)
+	if err == nil && known {
+		if err = s.Catalog.SetPass(ctx, t.Spec.ToolID, pass); err != nil {
+			err = errors.Join(err, s.Catalog.PassBeside(ctx, &written, nil))
 		}
 	}
-	if !s.inCatalog(ctx, t) {
+	if err == nil {
 		return nil
 	}
-	err := s.Catalog.SetPass(ctx, t.Spec.ToolID, &catalog.Pass{
-		PassedDigest: published.Digest(), At: time.Now().UTC(), Mode: mode, Runtime: runtime, PolicyRevision: s.Policy.Revision(),
-	})
-	if err != nil && t.Path != "" {
-		written := *t
-		written.Spec = published
-		if back := s.Catalog.WriteSpec(ctx, &written, t.Spec); back != nil {
-			return errors.Join(err, back)
-		}
+	if back := s.Catalog.WriteSpec(ctx, &written, t.Spec); back != nil {
+		return errors.Join(err, back)
 	}
 	return err
 }

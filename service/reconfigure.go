@@ -111,7 +111,7 @@ func (s *Service) takeOver(ctx context.Context, now, next *config.Config, keys [
 	}
 	if touched([]string{"catalog."}) {
 		o := next.Catalog
-		err := s.Catalog.Reopen(ctx, catalog.Options{Dirs: o.Dirs, Preset: o.Preset, Include: catalog.Rules(o.Include), Exclude: catalog.Rules(o.Exclude)})
+		err := s.Catalog.Reopen(ctx, catalog.Options{Dirs: o.Dirs, TrustDirs: o.TrustFolders, Preset: o.Preset, Include: catalog.Rules(o.Include), Exclude: catalog.Rules(o.Exclude)})
 		if err != nil {
 			if touched(operatorKeys) {
 				if back := s.reoperate(context.WithoutCancel(ctx), now); back != nil {

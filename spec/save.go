@@ -76,7 +76,7 @@ func (s *Spec) intoBundle(path string) ([]byte, error) {
 
 func write(path string, data []byte) error {
 	if err := atomicfile.WriteFile(path, data, 0o600); err != nil {
-		return fault.New(fault.Usage, "unwritable", "cannot write %s", path).Because(err).At(path, "", 0, 0)
+		return fault.New(fault.Usage, "unwritable", "cannot write %s: %v", path, err).Because(err).At(path, "", 0, 0)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ bin=$(build)
 home=$SCRATCH/state
 port=$(free_port 8390)
 url="http://127.0.0.1:$port/mcp"
-"$bin" serve --home "$home" --addr "127.0.0.1:$port" --catalog "$SCRATCH/catalog" >"$SCRATCH/serve.log" 2>&1 &
+"$bin" serve --home "$home" --addr "127.0.0.1:$port" --catalog "$SCRATCH/catalog" --trust-folders >"$SCRATCH/serve.log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true' EXIT
 for _ in $(seq 600); do

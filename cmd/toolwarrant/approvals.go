@@ -69,7 +69,7 @@ func (a *app) printPending(p approval.Pending) {
 		a.printf("    needs %s\n", mask.Visible(needs))
 	}
 	for _, s := range p.Question.RiskSignals {
-		a.printf("    %s %s: %s\n", s.Level, s.ID, s.Message)
+		a.printf("    %s %s: %s\n", s.Level, mask.Visible(s.ID), mask.Visible(s.Message))
 	}
 }
 

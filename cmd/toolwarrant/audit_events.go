@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,14 +87,12 @@ func acts(format string, out io.Writer) (row func(audit.Record, audit.Line) erro
 		return func(r audit.Record, _ audit.Line) error { return w.Write(cells(r, export.Cell)) },
 			func() error { w.Flush(); return w.Error() }
 	}
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join(heads, "\t"))
+	table := newTable(out, heads...)
 	return func(r audit.Record, _ audit.Line) error {
-		line := cells(r, mask.Visible)
+		line := cells(r, mask.Visible) // which is cut after it
 		if d := []rune(line[4]); len(d) > 100 {
 			line[4] = string(d[:100]) + "…"
 		}
-		_, err := fmt.Fprintln(w, strings.Join(line, "\t"))
-		return err
-	}, w.Flush
+		return table.add(line...)
+	}, table.flush
 }

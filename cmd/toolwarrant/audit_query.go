@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -130,15 +129,8 @@ func rows(format string, out io.Writer) (row func(audit.Record, audit.Line), don
 			_ = w.Write(line)
 		}, w.Flush
 	}
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join(columns, "\t"))
-	return func(r audit.Record, _ audit.Line) {
-		line := cells(r)
-		for i := range line {
-			line[i] = mask.Visible(line[i])
-		}
-		fmt.Fprintln(w, strings.Join(line, "\t"))
-	}, func() { _ = w.Flush() }
+	table := newTable(out, columns...)
+	return func(r audit.Record, _ audit.Line) { _ = table.add(cells(r)...) }, func() { _ = table.flush() }
 }
 
 func (a *app) auditStatsCmd() *cobra.Command {
@@ -190,12 +182,11 @@ func (a *app) stats(s query.Stats) {
 	if len(s.Tools) == 0 {
 		return
 	}
-	w := tabwriter.NewWriter(a.std.out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "\nTOOL\tCALLS\tDENIED\tFAILED\tMEAN MS\tLONGEST MS")
+	table := newTable(a.std.out, "\nTOOL", "CALLS", "DENIED", "FAILED", "MEAN MS", "LONGEST MS")
 	for _, t := range s.Tools {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%.1f\t%.1f\n", mask.Visible(t.Name), t.Calls, t.Denied, t.Failed, t.MeanMs, t.LongMs)
+		_ = table.add(t.Name, fmt.Sprint(t.Calls), fmt.Sprint(t.Denied), fmt.Sprint(t.Failed), fmt.Sprintf("%.1f", t.MeanMs), fmt.Sprintf("%.1f", t.LongMs))
 	}
-	_ = w.Flush()
+	_ = table.flush()
 }
 
 // counted writes counts, the names in order. The file may be anybody's.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -57,8 +56,7 @@ is excluded count in this order; the flags show what serve would do with them.`,
 				a.json(map[string]any{"tools": tools, "overridden": s.Exposure().Overridden})
 				return nil
 			}
-			w := tabwriter.NewWriter(a.std.out, 0, 8, 2, ' ', 0)
-			fmt.Fprintln(w, "NAME\tCATEGORY\tTAGS\tSTATE\tRISK\tAPPROVAL\tSERVED")
+			table := newTable(a.std.out, "NAME", "CATEGORY", "TAGS", "STATE", "RISK", "APPROVAL", "SERVED")
 			for _, t := range tools {
 				served := "yes"
 				if !t.Exposed {
@@ -67,12 +65,12 @@ is excluded count in this order; the flags show what serve would do with them.`,
 				if t.Why != "" {
 					served += ": " + t.Why
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.Name, t.Category, strings.Join(t.Tags, ","), t.State, t.RiskLevel, t.Approval, served)
+				_ = table.add(t.Name, t.Category, strings.Join(t.Tags, ","), string(t.State), string(t.RiskLevel), string(t.Approval), served)
 			}
-			w.Flush()
+			_ = table.flush()
 			a.printOverridden(s.Exposure())
 			for _, f := range s.Catalog.Findings() {
-				fmt.Fprintln(a.std.err, f.Error())
+				fmt.Fprintln(a.std.err, mask.Visible(f.Error()))
 			}
 			return nil
 		},
@@ -120,15 +118,19 @@ func (a *app) catalogShowCmd() *cobra.Command {
 					"exposed": exposed, "exposure": why, "decision": d, "visible": seen[0]})
 				return nil
 			}
-			a.printf("%s\n\n%s\n\n", t.Spec.Name, t.Spec.Description)
+			a.printf("%s\n\n", mask.Visible(t.Spec.Name))
+			for line := range strings.SplitSeq(t.Spec.Description, "\n") {
+				a.printf("%s\n", mask.Visible(line))
+			}
+			a.printf("\n")
 			for _, p := range t.Spec.Params {
 				need := "optional"
 				if p.Required {
 					need = "required"
 				}
-				a.printf("  %-14s %-8s %s  %s\n", p.Name, strings.ToLower(string(p.Type)), need, p.Description)
+				a.printf("  %-14s %-8s %s  %s\n", mask.Visible(p.Name), strings.ToLower(string(p.Type)), need, mask.Visible(p.Description))
 			}
-			a.printf("\nstate        %s %s\n", t.State, t.Why)
+			a.printf("\nstate        %s %s\n", t.State, mask.Visible(t.Why))
 			a.printf("exposed      %t: %s\n", exposed, mask.Visible(why))
 			a.printDecision(resolved{d, seen[0]})
 			return nil
@@ -160,7 +162,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
 			res, err := s.Publish(ctx, principal(), t, justification, o)
 			if err != nil {
-				return err
+				return justify(err)
 			}
 			if a.format == "json" {
 				a.json(view(res.Result))
@@ -199,7 +201,7 @@ func (a *app) catalogDraftCmd() *cobra.Command {
 				a.json(map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "state": catalog.StateDraft})
 				return nil
 			}
-			a.printf("%s is a draft now and not served.\n", t.Spec.Name)
+			a.printf("%s is a draft now and not served.\n", mask.Visible(t.Spec.Name))
 			return nil
 		}),
 	}

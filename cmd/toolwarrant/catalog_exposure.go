@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +68,7 @@ func (a *app) printPresets(s *service.Service) {
 		a.json(map[string]any{"presets": presets, "default": usual, "preset": kept.Preset, "overridden": kept.Overridden})
 		return
 	}
-	w := tabwriter.NewWriter(a.std.out, 0, 8, 2, ' ', 0)
+	table := newTable(a.std.out)
 	for _, id := range slices.Sorted(maps.Keys(presets)) {
 		mark := ""
 		switch {
@@ -78,9 +77,9 @@ func (a *app) printPresets(s *service.Service) {
 		case id == usual:
 			mark = "default"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", id, mark, presets[id].Description)
+		_ = table.add(id, mark, presets[id].Description)
 	}
-	w.Flush()
+	_ = table.flush()
 	a.printOverridden(kept)
 }
 

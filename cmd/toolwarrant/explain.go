@@ -7,9 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
-	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
@@ -56,19 +54,15 @@ func (a *app) explainJSON(ex *resolver.Explanation, visible bool, rejected error
 }
 
 // table writes rows under a head, and nothing without rows.
-func table(out io.Writer, head string, rows [][]string) {
-	if len(rows) == 0 {
+func table(out io.Writer, head string, lines [][]string) {
+	if len(lines) == 0 {
 		return
 	}
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "\n"+head)
-	for _, cells := range rows {
-		for i := range cells {
-			cells[i] = mask.Visible(cells[i])
-		}
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+	t := newTable(out, "\n"+head)
+	for _, cells := range lines {
+		_ = t.add(cells...)
 	}
-	w.Flush()
+	_ = t.flush()
 }
 
 func (a *app) printTrails(ex *resolver.Explanation) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,17 +146,15 @@ func (a *app) keysListCmd() *cobra.Command {
 				a.printf("There is no API key.\n")
 				return nil
 			}
-			w := tabwriter.NewWriter(a.std.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "ID\tNAME\tSUBJECT\tGROUPS\tSCOPES\tSTATE\tEXPIRES")
+			table := newTable(a.std.out, "ID", "NAME", "SUBJECT", "GROUPS", "SCOPES", "STATE", "EXPIRES")
 			for _, e := range keys {
 				expires := "never"
 				if e.ExpiresAt != nil {
 					expires = e.ExpiresAt.Format(time.RFC3339)
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, e.Name, mask.Visible(e.Subject),
-					mask.Visible(strings.Join(e.Groups, ",")), mask.Visible(strings.Join(e.Scopes, ",")), e.State(now), expires)
+				_ = table.add(e.ID, e.Name, e.Subject, strings.Join(e.Groups, ","), strings.Join(e.Scopes, ","), string(e.State(now)), expires)
 			}
-			return w.Flush()
+			return table.flush()
 		},
 	}
 	a.formats(c, "text", "json")

@@ -26,11 +26,14 @@ import (
 )
 
 // TestMain lets the tests start this very binary as the command toolwarrant,
-// with every bundled tool served where a test does not say which preset.
+// with every bundled tool served where a test does not say which preset, and
+// with what a test puts into a folder, since most tests are about other things
+// than how a tool is published.
 func TestMain(m *testing.M) {
-	const preset = "TOOLWARRANT_CATALOG_PRESET"
-	if _, said := os.LookupEnv(preset); !said {
-		_ = os.Setenv(preset, "everything")
+	for name, value := range map[string]string{"TOOLWARRANT_CATALOG_PRESET": "everything", "TOOLWARRANT_CATALOG_TRUST_FOLDERS": "true"} {
+		if _, said := os.LookupEnv(name); !said {
+			_ = os.Setenv(name, value)
+		}
 	}
 	testscript.Main(m, map[string]func(){"toolwarrant": main})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
-	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service"
@@ -140,10 +138,8 @@ func knownOrigin(o string) error {
 
 // printDecision shows a decision to a person.
 func (a *app) printDecision(d resolved) {
-	w := tabwriter.NewWriter(a.std.out, 0, 8, 2, ' ', 0)
-	row := func(k, format string, v ...any) {
-		fmt.Fprintf(w, "%s\t%s\n", k, mask.Visible(fmt.Sprintf(format, v...)))
-	}
+	table := newTable(a.std.out)
+	row := func(k, format string, v ...any) { _ = table.add(k, fmt.Sprintf(format, v...)) }
 	list := func(l []string) string {
 		if len(l) == 0 {
 			return "none"
@@ -177,7 +173,7 @@ func (a *app) printDecision(d resolved) {
 	for _, r := range d.Reasons {
 		row("denied", "%s: %s", r.ID, r.Message)
 	}
-	w.Flush()
+	_ = table.flush()
 }
 
 var _ lookupper = (*catalog.Catalog)(nil)

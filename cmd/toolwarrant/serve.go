@@ -18,14 +18,15 @@ import (
 
 // serveFlags maps flags of serve to configuration keys.
 var serveFlags = map[string]string{
-	"addr": "addr", "shadow-policy": "policy.shadow", "catalog": "catalog.dirs", "preset": "catalog.preset", "audit": "audit.file",
+	"addr": "addr", "shadow-policy": "policy.shadow", "catalog": "catalog.dirs", "trust-folders": "catalog.trust-folders", "preset": "catalog.preset", "audit": "audit.file",
 	"include-names": "catalog.include.names", "include-tags": "catalog.include.tags", "include-categories": "catalog.include.categories",
 	"exclude-names": "catalog.exclude.names", "exclude-tags": "catalog.exclude.tags", "exclude-categories": "catalog.exclude.categories",
 }
 
 // catalogFlags adds the flags that choose tools.
 func catalogFlags(c *cobra.Command) {
-	c.Flags().StringSlice("catalog", nil, "folder of tools that you trust; may be repeated")
+	c.Flags().StringSlice("catalog", nil, "folder of your tools; may be repeated")
+	c.Flags().Bool("trust-folders", false, "serve what those folders hold without a passed test, as it is edited")
 	c.Flags().String("preset", "", `bundled tools to start from: "starter-5", "everything", ...`)
 	for _, rule := range []string{"include", "exclude"} {
 		for _, what := range []string{"names", "tags", "categories"} {

@@ -84,8 +84,12 @@ Exit status: 0 all passed, 1 one did not, 2 wrong usage, 3 the system failed.`,
 				if write {
 					run, err = s.Publish(ctx, principal(), t, justification, o)
 					if err != nil && (run.Passed() || run.CallID == "") {
-						a.progress(0, 0, "")
-						return err
+						if ctx.Err() != nil || !several && a.format != "junit" {
+							a.progress(0, 0, "")
+							return justify(err)
+						}
+						// One that is refused keeps no other from its test.
+						run.Outcome, run.Err = fault.Failed, fault.From(justify(err))
 					}
 				} else {
 					run = s.Test(ctx, principal(), t, o)
@@ -105,6 +109,17 @@ Exit status: 0 all passed, 1 one did not, 2 wrong usage, 3 the system failed.`,
 	a.formats(c, "text", "json", "junit")
 	a.policyFlag(c)
 	return c
+}
+
+// justify names the flag of a justification that the policy asks for.
+func justify(err error) error {
+	f := fault.From(err)
+	if f == nil || f.Reason != "publish-needs-justification" {
+		return err
+	}
+	said := *f
+	said.Message += "; say why it is needed with --justification TEXT"
+	return &said
 }
 
 // testFlags are the options of a Local Pass.
@@ -132,7 +147,7 @@ func (a *app) progress(n, of int, name string) {
 func (a *app) printTests(views []testView) {
 	wide := 20
 	for _, v := range views {
-		wide = max(wide, len(v.Name))
+		wide = max(wide, len(mask.Visible(v.Name)))
 	}
 	for _, v := range views {
 		if v.Passed {
@@ -140,10 +155,10 @@ func (a *app) printTests(views []testView) {
 			if v.Cases > 0 {
 				more = fmt.Sprintf("  (and %d cases)", v.Cases)
 			}
-			a.printf("PASS  %-*s %-7s %s  %s%s\n", wide, v.Name, v.Mode, v.Decision.RiskLevel, short(text(v.Result)), more)
+			a.printf("PASS  %-*s %-7s %s  %s%s\n", wide, mask.Visible(v.Name), v.Mode, v.Decision.RiskLevel, short(text(v.Result)), more)
 			continue
 		}
-		a.printf("FAIL  %-*s %-7s %s\n", wide, v.Name, v.Mode, mask.Visible(v.Error.Error()))
+		a.printf("FAIL  %-*s %-7s %s\n", wide, mask.Visible(v.Name), v.Mode, mask.Visible(v.Error.Error()))
 		for _, l := range v.Logs {
 			a.printf("      log %s: %s\n", l.Level, mask.Visible(l.Text))
 		}

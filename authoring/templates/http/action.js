@@ -1,6 +1,10 @@
 // GitHub REST API, "Get the latest release". fetch reaches the hosts that
 // spec.json lists, and no other; in a test, fixtures.json answers it.
-if (!/^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(repository)) {
+// "." and ".." would lead the address elsewhere.
+if (
+  !/^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(repository) ||
+  /(^|\/)\.{1,2}(\/|$)/.test(repository)
+) {
   throw new Error('repository must be OWNER/NAME, such as "golang/go"');
 }
 
