@@ -99,10 +99,8 @@ func (s *Server) peekTool(w http.ResponseWriter, r *http.Request) string {
 	if r.Method != http.MethodPost || r.ContentLength <= 0 || r.ContentLength > maxPeek {
 		return ""
 	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(peekTime)) // a writer without deadlines, in tests, has no slow clients
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeek))
-	_ = rc.SetReadDeadline(time.Time{})
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(peekTime)) // a writer without deadlines, in tests, has no slow clients
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeek+1))                  // to its end, which one byte less would not see
 	if err != nil {
 		return ""
 	}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -159,14 +158,10 @@ func refuse(ctx context.Context, caller Caller, c CallRequest, f frame, bad *rpc
 	}
 }
 
-// readBody reads one message within its size and time, or says with which HTTP
-// status it is refused, and why.
+// readBody reads one message within its size, or says with which HTTP status it
+// is refused, and why. Its time is that of arrival.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *rpcError) {
-	rc := http.NewResponseController(w)
-	// Errors: a writer without deadlines, in tests, has no slow clients.
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opt.MaxBodyBytes))
-	_ = rc.SetReadDeadline(time.Time{})
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

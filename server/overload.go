@@ -103,13 +103,12 @@ func (l *load) give(bytes int64) {
 }
 
 // bounded guards the way to next: messages beyond the bounds get 429 before
-// they are read, and whoever reads an answer too slowly is let go.
+// they are read.
 func (s *Server) bounded(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.leaving.Load() {
 			w.Header().Set("Connection", "close") // the client goes on elsewhere
 		}
-		w = &patient{ResponseWriter: w, patience: s.opt.ReaderPatience}
 		if r.Method != http.MethodPost { // streams are bounded by their sessions
 			next(w, r)
 			return
@@ -143,45 +142,3 @@ func writeBusy(w http.ResponseWriter, f frame, reason, message string) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(retryBusy.Seconds())))
 	writeRPC(w, http.StatusTooManyRequests, body)
 }
-
-// chunk is how many bytes of an answer a client has to take within its
-// patience. A deadline for an answer as a whole would cut off calls that wait
-// for a human, and large answers over slow lines; one for each chunk asks for
-// progress alone.
-const chunk = 64 << 10
-
-// patient is a writer that gives up on clients that do not read.
-type patient struct {
-	http.ResponseWriter
-	patience time.Duration
-}
-
-// Write implements http.ResponseWriter.
-func (p *patient) Write(b []byte) (n int, err error) {
-	for first := true; first || len(b) > 0; first = false {
-		part := b[:min(len(b), chunk)]
-		b = b[len(part):]
-		p.wait()
-		m, err := p.ResponseWriter.Write(part)
-		if n += m; err != nil {
-			return n, err
-		}
-	}
-	return n, nil
-}
-
-// FlushError is what http.ResponseController calls.
-func (p *patient) FlushError() error {
-	p.wait()
-	return http.NewResponseController(p.ResponseWriter).Flush()
-}
-
-// wait begins the time for what is written next, and for the rest that the
-// server writes when the handler is done. Errors: a writer without deadlines,
-// in tests, has no slow clients.
-func (p *patient) wait() {
-	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(p.patience))
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }

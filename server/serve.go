@@ -30,7 +30,10 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(s.opt.Logger, "", 0),
-		// No WriteTimeout: it would cut the answer of a call off that waited
+		// net/http would answer OPTIONS * itself, and wait for its body without end.
+		DisableGeneralOptionsHandler: true,
+		// No ReadTimeout: it would end streams; arriving bounds the body. No
+		// WriteTimeout: it would cut the answer of a call off that waited
 		// for a human. Handlers have deadlines of their own.
 	}
 	go s.follow(ctx)

@@ -106,8 +106,6 @@ const (
 	defaultSessions    = 10_000
 	defaultEach        = 2_000
 	defaultPatience    = 30 * time.Second
-	// bodyTimeout is how long a client may take to send one message.
-	bodyTimeout = 30 * time.Second
 )
 
 // Server is the MCP server. Use one for one Serve, or any number of times as
@@ -125,6 +123,7 @@ type Server struct {
 	http      *door
 	every     time.Duration // see door.every
 	beat      time.Duration // between two signs of life on a stream
+	body      time.Duration // for a body to arrive; 0 = as Times
 
 	binder     binder
 	saidNobody atomic.Int64 // when the log last said that nobody can be authenticated
@@ -255,7 +254,7 @@ func (s *Server) Handler() http.Handler {
 	for _, p := range []string{"/sse", "/sse/", "/message", "/messages", "/messages/"} {
 		mux.HandleFunc(p, serveOldTransport)
 	}
-	return s.visitors.handler(mux)
+	return Arriving(s.visitors.handler(mux), Times{Body: s.body, Answer: s.opt.ReaderPatience})
 }
 
 func (s *Server) serveRoot(w http.ResponseWriter, _ *http.Request) {

@@ -96,12 +96,9 @@ func (s *Server) answer(w http.ResponseWriter, a answer) {
 	_, _ = w.Write(body.Bytes())
 }
 
-// body reads the whole body, bounded in bytes and in time.
+// body reads the whole body, bounded in bytes; its time is that of the listener.
 func (c *call) body() ([]byte, error) {
-	rc := http.NewResponseController(c.w)
-	_ = rc.SetReadDeadline(time.Now().Add(readTime))
 	data, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, c.s.opt.MaxBodyBytes))
-	_ = rc.SetReadDeadline(time.Time{})
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
