@@ -192,7 +192,7 @@ func (s *Server) serveStateful(w http.ResponseWriter, r *http.Request, who *deci
 		done, ok := s.guests.expect(whose(who))
 		if !ok {
 			s.load.refused(busySessions)
-			writeBusy(w, frame{}, busySessions, "too many sessions are open and in use; end some of them, or try again in a moment")
+			writeBusy(w, frame{}, busySessions)
 			return
 		}
 		defer done()
@@ -212,6 +212,9 @@ func (s *Server) arrived(extra *mcp.RequestExtra, session *mcp.ServerSession) {
 type Limits struct {
 	Requests     int   // Options.MaxRequests
 	BodyBytes    int64 // Options.MaxBodies
+	Share        int   // Options.Share
+	Listens      int   // Options.MaxListens
+	ListensEach  int   // Options.MaxListensEach
 	Sessions     int   // Options.MaxSessions
 	SessionsEach int   // Options.MaxSessionsEach
 }
@@ -220,19 +223,21 @@ type Limits struct {
 // inside stays as well.
 func (s *Server) Limit(l Limits) {
 	s.load.mu.Lock()
-	if l.Requests > 0 {
-		s.load.limits.requests = l.Requests
-	}
-	if l.BodyBytes > 0 {
-		s.load.limits.bytes = l.BodyBytes
-	}
+	b := &s.load.limits
+	change(&b.requests, l.Requests)
+	change(&b.bytes, l.BodyBytes)
+	change(&b.share, l.Share)
+	change(&b.listens, l.Listens)
+	change(&b.listensEach, l.ListensEach)
 	s.load.mu.Unlock()
 	s.guests.mu.Lock()
 	defer s.guests.mu.Unlock()
-	if l.Sessions > 0 {
-		s.guests.limits.total = l.Sessions
-	}
-	if l.SessionsEach > 0 {
-		s.guests.limits.each = l.SessionsEach
+	change(&s.guests.limits.total, l.Sessions)
+	change(&s.guests.limits.each, l.SessionsEach)
+}
+
+func change[T int | int64](limit *T, to T) {
+	if to > 0 {
+		*limit = to
 	}
 }
