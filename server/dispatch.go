@@ -184,6 +184,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, who *decision.
 	}
 	most := s.opt.MaxBodyBytes
 	tooLarge := func() ([]byte, bool) {
+		// Who is cut off while it sends does not get to read the answer: it may
+		// send on, into nothing, in the time for a body.
+		_, _ = io.Copy(io.Discard, r.Body)
 		return refuse(http.StatusRequestEntityTooLarge, &rpcError{code: codeInvalidRequest, message: "the message has more than " + strconv.FormatInt(most, 10) + " bytes"})
 	}
 	if r.ContentLength > most {

@@ -2,6 +2,8 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -197,6 +199,40 @@ func (l *load) keep(who sender, h holding) {
 	default:
 		l.by[who] = h
 	}
+}
+
+// counted counts the bodies that next reads among those of messages, as those of
+// one principal: who sends them is not known before they are read.
+func (s *Server) counted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, busy := s.load.take(sender{method: "callback"})
+		if busy != "" {
+			writeBusy(w, frame{}, busy)
+			return
+		}
+		defer s.load.leave(&p)
+		if r.Body != nil {
+			r.Body = &countedBody{r.Body, &s.load, &p}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+type countedBody struct {
+	io.ReadCloser
+	load *load
+	p    *place
+}
+
+// Read implements io.Reader.
+func (c *countedBody) Read(b []byte) (int, error) {
+	n, err := c.ReadCloser.Read(b)
+	if n > 0 {
+		if busy := c.load.grow(c.p, int64(n)); busy != "" {
+			return 0, errors.New(tooMuch[busy])
+		}
+	}
+	return n, err
 }
 
 func (l *load) refused(reason string) {

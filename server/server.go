@@ -262,7 +262,7 @@ func (s *Server) Handler() http.Handler {
 		}
 	}
 	if s.opt.Callback != nil {
-		mux.Handle("/approvals/callback", s.opt.Callback)
+		mux.Handle("/approvals/callback", s.counted(s.opt.Callback))
 	}
 	for _, p := range []string{"/sse", "/sse/", "/message", "/messages", "/messages/"} {
 		mux.HandleFunc(p, serveOldTransport)
