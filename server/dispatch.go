@@ -104,7 +104,7 @@ func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who 
 	s.requests.Store(id, served{r, who, out, reached})
 	defer s.requests.Delete(id)
 	stream := f.isCall() || r.Method == http.MethodGet
-	handler := func(w http.ResponseWriter, r *http.Request) { s.serveStateful(w, r, who) }
+	handler := func(w http.ResponseWriter, r *http.Request) { s.serveStateful(w, r, who, f) }
 	if modern {
 		handler = s.stateless.ServeHTTP
 		if stream = f.method == methodListen || f.meta.stream; stream {

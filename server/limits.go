@@ -182,10 +182,14 @@ func (g *guests) numbers() (open int, evicted int64) {
 // serveStateful serves a message of the older protocol versions: it finds room
 // for a session that begins, and keeps the session of a message from being
 // ended meanwhile.
-func (s *Server) serveStateful(w http.ResponseWriter, r *http.Request, who *decision.Principal) {
+func (s *Server) serveStateful(w http.ResponseWriter, r *http.Request, who *decision.Principal, f frame) {
 	id := r.Header.Get(headerSession)
 	if r.Method != http.MethodPost { // a stream alone is no use of a session
 		s.stateful.ServeHTTP(w, r)
+		return
+	}
+	if bad := s.guests.outOfOrder(id, f); bad != nil {
+		writeRPC(w, http.StatusBadRequest, bad.answer(f))
 		return
 	}
 	if id == "" { // the library begins a session for it
@@ -199,6 +203,26 @@ func (s *Server) serveStateful(w http.ResponseWriter, r *http.Request, who *deci
 	}
 	defer s.guests.use(id)()
 	s.stateful.ServeHTTP(w, r)
+}
+
+// outOfOrder refuses what comes before the initialize request of its session, and
+// a second one. The library would begin a session for the one, and answer both
+// with an error that has no code.
+func (g *guests) outOfOrder(id string, f frame) *rpcError {
+	begins := f.isCall() && f.method == "initialize"
+	switch {
+	case id == "" && !begins:
+		return &rpcError{code: codeInvalidRequest, message: "this message belongs to no session: send initialize first, then the " + headerSession + " header of its answer; or use protocol version " + modernVersion + ", which has no sessions"}
+	case id != "" && begins && g.has(id):
+		return &rpcError{code: codeInvalidRequest, message: "this session has begun already: initialize comes once, and without the " + headerSession + " header"}
+	}
+	return nil
+}
+
+func (g *guests) has(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.byID[id] != nil
 }
 
 // arrived counts the session of an initialize request.

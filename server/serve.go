@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 // settleTime is how long cut-off calls may take to answer with their error.
@@ -72,7 +74,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		return serveErr
 	}
 	if cut {
-		return errors.New("calls were still running when the drain time was over; they were cancelled")
+		return fault.New(fault.Interrupted, "drain", "calls were still running when the drain time was over; they were cancelled")
 	}
 	return nil
 }
