@@ -35,12 +35,6 @@ func Arriving(next http.Handler, t Times) http.Handler {
 			// slow clients.
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(t.Body))
 			defer a.end()
-			if r.Method == http.MethodGet || r.Method == http.MethodHead {
-				// Nothing here has a use for it, and as long as it is under way
-				// net/http does not see that the client of a stream has left.
-				http.Error(a, "a "+r.Method+" request has no body here", http.StatusBadRequest)
-				return
-			}
 		}
 		next.ServeHTTP(a, r)
 	})

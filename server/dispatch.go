@@ -34,6 +34,12 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	modern := r.Header.Get(headerVersion) >= modernVersion
 	if r.Method != http.MethodPost {
+		if r.Method == http.MethodGet && r.ContentLength != 0 {
+			// As long as a body is under way, net/http does not see that the client
+			// of a stream has left.
+			http.Error(w, "a stream is asked for without a body; messages are sent with POST", http.StatusBadRequest)
+			return
+		}
 		// Only sessions have a stream to listen on and an end to ask for.
 		s.serve(modern, w, r, who, frame{})
 		return

@@ -38,8 +38,8 @@ type load struct {
 	mu     sync.Mutex
 	limits loadLimits
 	all    holding
-	by     map[sender]holding  // of those who have anything
-	shed   map[string]int64 // by reason
+	by     map[sender]holding // of those who have anything
+	shed   map[string]int64   // by reason
 }
 
 type loadLimits struct {

@@ -114,8 +114,6 @@ type NewKey struct {
 
 const (
 	defaultBody = 4 << 20
-	// atOnce bounds the requests that are worked on, streams aside.
-	atOnce = 64
 	// writeTime is how long a client may leave one part of an answer unread.
 	writeTime = 30 * time.Second
 	// settleTime is how long requests may take to end when the server stops.
@@ -130,7 +128,9 @@ type Server struct {
 	watch    *watcher
 	routes   []route
 	mux      *http.ServeMux
-	working  chan struct{}
+	reading  *rooms
+	working  *rooms
+	streams  *rooms
 	refusals refusals
 	body     time.Duration // for a body to arrive; 0 = as server.Times
 
@@ -153,7 +153,9 @@ func New(opt Options) *Server {
 	if opt.Reload == nil {
 		opt.Reload = opt.Service.Reload
 	}
-	s := &Server{opt: opt, bus: newBus(), working: make(chan struct{}, atOnce), done: make(chan struct{})}
+	s := &Server{opt: opt, bus: newBus(), done: make(chan struct{})}
+	alone := opt.Auth == nil
+	s.reading, s.working, s.streams = newRooms("bodies under way", readAtOnce, alone), newRooms("requests under way", workAtOnce, alone), newRooms("streams open", maxStreams, alone)
 	s.refusals.limit = rate.NewLimiter(maxRefusals, maxRefusals)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.jobs = service.NewJobs(func(j service.Job) { s.bus.publish(topicJobs, jobEvent(j)) })

@@ -96,8 +96,8 @@ func (s *Server) answer(w http.ResponseWriter, a answer) {
 	_, _ = w.Write(body.Bytes())
 }
 
-// body reads the whole body, bounded in bytes; its time is that of the listener.
-func (c *call) body() ([]byte, error) {
+// arrive reads the whole body, bounded in bytes; its time is that of the listener.
+func (c *call) arrive() ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, c.s.opt.MaxBodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -144,11 +144,7 @@ func decode(data []byte, v any) error {
 
 // read is decode for a whole request.
 func (c *call) read(v any) error {
-	data, err := c.body()
-	if err != nil {
-		return err
-	}
-	return decode(data, v)
+	return decode(c.data, v)
 }
 
 // membersAt lists the members that the object at a pointer may have.
