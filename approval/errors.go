@@ -26,6 +26,9 @@ var (
 	ErrExpired = errors.New("approval: expired")
 	// ErrUsed: the acceptance has let its one call through already.
 	ErrUsed = errors.New("approval: used already")
+	// ErrStopping: the process ends while somebody is being asked. It is what an
+	// Asker gives; nobody has said anything.
+	ErrStopping = errors.New("approval: the server is stopping")
 	// ErrNotAccepted: there is no acceptance. The error is a
 	// *NotAcceptedError, which says what there is instead.
 	ErrNotAccepted = errors.New("approval: not accepted")

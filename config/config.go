@@ -208,11 +208,14 @@ type ApprovalCallback struct {
 // Limits bound what the process takes on, whoever asks. What callers may do is
 // policy.
 type Limits struct {
-	Running       int64 `json:"running"`     // calls at one time
-	Waiting       int64 `json:"waiting"`     // further ones, for their turn
-	WaitMillis    int64 `json:"wait-millis"` // of one of them
-	Requests      int64 `json:"requests"`    // messages over HTTP at one time
-	BodyBytes     int64 `json:"body-bytes"`  // of their bodies together
+	Running       int64 `json:"running"`       // calls at one time
+	Waiting       int64 `json:"waiting"`       // further ones, for their turn
+	WaitMillis    int64 `json:"wait-millis"`   // of one of them
+	Requests      int64 `json:"requests"`      // messages over HTTP at one time
+	BodyBytes     int64 `json:"body-bytes"`    // of their bodies together
+	SharePercent  int64 `json:"share-percent"` // of both, for one principal
+	Listens       int64 `json:"listens"`       // requests that wait for news
+	ListensEach   int64 `json:"listens-each"`  // of one principal
 	Connections   int64 `json:"connections"`
 	Sessions      int64 `json:"sessions"`
 	SessionsEach  int64 `json:"sessions-each"` // of one principal

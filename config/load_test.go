@@ -33,7 +33,7 @@ func defaultConfig() *Config {
 		},
 		Limits: Limits{
 			Running: 256, Waiting: 1024, WaitMillis: 5000, Requests: 4096, BodyBytes: 256 << 20, Connections: 10000,
-			Sessions: 10000, SessionsEach: 2000, ReaderSeconds: 30, HeapFloor: 64 << 20,
+			Sessions: 10000, SessionsEach: 2000, SharePercent: 25, Listens: 5000, ListensEach: 1000, ReaderSeconds: 30, HeapFloor: 64 << 20,
 		},
 		Telemetry: Telemetry{SamplePercent: 100},
 		Approvals: Approvals{Webhook: ApprovalWebhook{TimeoutSeconds: 5}, Callback: ApprovalCallback{Groups: []string{}}},

@@ -60,6 +60,8 @@ func (e *Engine) approve(ctx context.Context, r *run) error {
 	switch {
 	case asking.Err() != nil && ctx.Err() == nil:
 		answer.Action = approval.ActionTimeout
+	case errors.Is(err, approval.ErrStopping):
+		return e.unasked(ctx, r, p, err)
 	case err != nil:
 		e.Logger.Warn().Str("error", r.logged(err)).Str("callId", r.callID).Str("channel", channel).Msg("asking for approval failed")
 		answer.Action = approval.ActionCancel
@@ -144,6 +146,18 @@ func (e *Engine) settle(ctx context.Context, r *run, p approval.Pending, action 
 	}
 	r.human.Outcome = audit.HITLAccepted
 	return nil
+}
+
+// unasked ends a call whose human could not answer because the process stops.
+// It is no refusal: nobody has said anything, and the next process can ask.
+func (e *Engine) unasked(ctx context.Context, r *run, p approval.Pending, cause error) error {
+	r.humanAnswered(p, approval.Approver{}, e.Now())
+	r.human.Approver = nil
+	if _, err := e.Approvals.Settle(context.WithoutCancel(ctx), p.ID, approval.ActionCancel, approval.Approver{}); err != nil {
+		return r.approvalFault(err)
+	}
+	return r.refused(audit.HITLCancelled, fault.New(fault.Interrupted, "stopping",
+		"the server stopped before anybody answered the question about this call; the tool was not run; call it again in a moment").Because(cause))
 }
 
 // resume is the second request of a call whose client asked its human. This

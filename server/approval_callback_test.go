@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -30,6 +32,7 @@ func secretLine(key []byte) string {
 // callback.
 type hooked struct {
 	*installation
+	door          *Server
 	url, callback string
 
 	mu   sync.Mutex
@@ -93,7 +96,7 @@ func (h *hooked) serve() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	_, h.url = start(h.t, Governed(h.Service), withUsers, func(o *Options) { o.Callback = callback })
+	h.door, h.url = start(h.t, Governed(h.Service), withUsers, func(o *Options) { o.Callback = callback })
 	h.callback = strings.TrimSuffix(h.url, "/mcp") + "/approvals/callback"
 }
 
@@ -177,7 +180,7 @@ func TestCallbackAttacks(t *testing.T) {
 		"unsigned":             {good, hookKey, time.Now(), func(r *http.Request) { r.Header.Del("Webhook-Signature") }, 401},
 		"another body":         {good, hookKey, time.Now(), func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(good + " ")); r.ContentLength++ }, 401},
 		"another id":           {good, hookKey, time.Now(), func(r *http.Request) { r.Header.Set("Webhook-Id", "x") }, 401},
-		"GET":                  {good, hookKey, time.Now(), func(r *http.Request) { r.Method = http.MethodGet }, 405},
+		"GET":                  {good, hookKey, time.Now(), func(r *http.Request) { r.Method, r.Body, r.ContentLength = http.MethodGet, nil, 0 }, 405},
 		"a form":               {good, hookKey, time.Now(), func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415},
 		"from a web page":      {good, hookKey, time.Now(), func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
 		"nobody":               {accepting(id, "", ""), hookKey, time.Now(), nil, 400},
@@ -303,5 +306,59 @@ func TestHookMistakes(t *testing.T) {
 	}
 	if h, err := i.ApprovalWebhooks("test"); err != nil || h != nil {
 		t.Errorf("nothing configured: %v %v", h, err)
+	}
+}
+
+// Who sends half an answer, or many, keeps nobody from sending a genuine one;
+// what is not signed at all is not even read.
+func TestCallbackUnderLoad(t *testing.T) {
+	h := hook(t, true)
+	alice := agent{t: t, url: h.url, user: "alice", mute: true}
+	id := alice.call("t_ask", `{"a":"1"}`, "").id
+	address := strings.TrimSuffix(strings.TrimPrefix(h.callback, "http://"), "/approvals/callback")
+	half := func(more string) net.Conn {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		_, _ = io.WriteString(conn, "POST /approvals/callback HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+more+"Content-Length: 1000000\r\n\r\n{"+strings.Repeat(" ", 4096))
+		return conn
+	}
+	answered := func(conn net.Conn) int {
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		return res.StatusCode
+	}
+	if status := answered(half("")); status != http.StatusUnauthorized {
+		t.Errorf("unsigned: %d", status)
+	}
+	signed := func(at time.Time) (head string) {
+		for name, values := range standardhook.Header([][]byte{otherKey}, "x", at, nil) {
+			head += name + ": " + values[0] + "\r\n"
+		}
+		return head
+	}
+	if status := answered(half(signed(time.Now().Add(-time.Hour)))); status != http.StatusUnauthorized {
+		t.Errorf("old: %d", status)
+	}
+	var conns []net.Conn
+	for range 100 {
+		conns = append(conns, half(signed(time.Now())))
+	}
+	for _, conn := range conns[:40] {
+		if status := answered(conn); status != http.StatusBadRequest {
+			t.Errorf("one that is too slow: %d", status)
+		}
+	}
+	if n := h.door.Load().BodyBytes; n > 1<<20 {
+		t.Errorf("%d bytes are taken", n)
+	}
+	if status, text := h.post("m1", accepting(id, "carol", ""), hookKey, time.Now(), nil); status != 200 {
+		t.Errorf("a genuine one: %d %s", status, text)
 	}
 }

@@ -48,7 +48,8 @@ type elicitor struct {
 func (elicitor) Channel() string { return approval.ChannelElicitation }
 
 // Ask waits for the client until ctx ends. No answer, an answer that is not
-// one of the three words, and an error are all refusals.
+// one of the three words, and an error are all refusals, but for the end of the
+// process: then nobody has refused anything.
 func (e elicitor) Ask(ctx context.Context, q approval.Question) (approval.Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -61,6 +62,8 @@ func (e elicitor) Ask(ctx context.Context, q approval.Question) (approval.Answer
 		return approval.Answer{Action: actionOf(res.Action), Approver: by}, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return approval.Answer{Action: approval.ActionTimeout, Approver: by}, nil
+	case errors.Is(context.Cause(ctx), errStopping):
+		return approval.Answer{}, approval.ErrStopping
 	case ctx.Err() != nil:
 		return approval.Answer{Action: approval.ActionCancel, Approver: by}, nil
 	}

@@ -17,9 +17,11 @@ import (
 
 const (
 	// maxPeek bounds the body of an unknown caller that is looked at for the
-	// name of a tool, in bytes, and peekTime how long that may take.
-	maxPeek  = 16 << 10
-	peekTime = 2 * time.Second
+	// name of a tool, in bytes, peekTime how long that may take, and maxPeeking
+	// how many are looked at at one time: of further ones the record has no tool.
+	maxPeek    = 16 << 10
+	peekTime   = 2 * time.Second
+	maxPeeking = 64
 	// sayEvery is how often the log says that callers cannot be authenticated.
 	sayEvery = 10 * time.Second
 )
@@ -99,10 +101,14 @@ func (s *Server) peekTool(w http.ResponseWriter, r *http.Request) string {
 	if r.Method != http.MethodPost || r.ContentLength <= 0 || r.ContentLength > maxPeek {
 		return ""
 	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(peekTime)) // a writer without deadlines, in tests, has no slow clients
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeek))
-	_ = rc.SetReadDeadline(time.Time{})
+	select {
+	case s.peeking <- struct{}{}:
+		defer func() { <-s.peeking }()
+	default:
+		return ""
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(peekTime)) // a writer without deadlines, in tests, has no slow clients
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeek+1))                  // to its end, which one byte less would not see
 	if err != nil {
 		return ""
 	}

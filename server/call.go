@@ -93,6 +93,7 @@ func toResult(r CallResult, c CallRequest) *mcp.CallToolResult {
 		if c.Asker != nil && c.Asker.Channel() == approval.ChannelInputRequired && in.State != "" {
 			return &mcp.CallToolResult{
 				Meta:          mcp.Meta{metaCallID: r.CallID, "dev.toolwarrant/expirySeconds": in.ExpirySeconds},
+				Content:       []mcp.Content{}, // null is no content in any version
 				InputRequests: mcp.InputRequestMap{inputKey: question(in.Prompt)},
 				RequestState:  in.State,
 			}

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -23,23 +22,36 @@ const (
 	headerName    = "Mcp-Name"
 )
 
-// serveMCP reads and checks the message, then chooses the handler of the
-// protocol version that the request names.
+// serveMCP finds out who sends a message and takes a place for it, reads and
+// checks it, then chooses the handler of the protocol version that it names.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+	if s.leaving.Load() {
+		w.Header().Set("Connection", "close") // the client goes on elsewhere
+	}
 	who, ok := s.authenticate(w, r)
 	if !ok {
 		return
 	}
 	modern := r.Header.Get(headerVersion) >= modernVersion
 	if r.Method != http.MethodPost {
+		if r.Method == http.MethodGet && r.ContentLength != 0 {
+			// As long as a body is under way, net/http does not see that the client
+			// of a stream has left.
+			http.Error(w, "a stream is asked for without a body; messages are sent with POST", http.StatusBadRequest)
+			return
+		}
 		// Only sessions have a stream to listen on and an end to ask for.
 		s.serve(modern, w, r, who, frame{})
 		return
 	}
-	body, status, bad := s.readBody(w, r)
-	if bad != nil {
-		s.refusedMessage(r, who, nil, frame{}, bad)
-		writeRPC(w, status, bad.answer(frame{}))
+	p, busy := s.load.take(senderOf(who))
+	if busy != "" {
+		writeBusy(w, frame{}, busy)
+		return
+	}
+	defer s.load.leave(&p)
+	body, ok := s.readBody(w, r, who, &p)
+	if !ok {
 		return
 	}
 	f, bad := parseFrame(body)
@@ -61,7 +73,12 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if f.isCall() && f.method != methodListen { // who listens has no answer to lose
+	if f.isCall() && f.method == methodListen {
+		if busy := s.load.listen(&p); busy != "" {
+			writeBusy(w, f, busy)
+			return
+		}
+	} else if f.isCall() { // who listens has no answer to lose
 		if !s.inFlight.add(&s.draining) {
 			bad := &rpcError{code: codeInternal, message: "the server is stopping; try again"}
 			s.refusedCall(r, who, f, bad)
@@ -93,7 +110,7 @@ func (s *Server) serve(modern bool, w http.ResponseWriter, r *http.Request, who 
 	s.requests.Store(id, served{r, who, out, reached})
 	defer s.requests.Delete(id)
 	stream := f.isCall() || r.Method == http.MethodGet
-	handler := func(w http.ResponseWriter, r *http.Request) { s.serveStateful(w, r, who) }
+	handler := func(w http.ResponseWriter, r *http.Request) { s.serveStateful(w, r, who, f) }
 	if modern {
 		handler = s.stateless.ServeHTTP
 		if stream = f.method == methodListen || f.meta.stream; stream {
@@ -159,23 +176,53 @@ func refuse(ctx context.Context, caller Caller, c CallRequest, f frame, bad *rpc
 	}
 }
 
-// readBody reads one message within its size and time, or says with which HTTP
-// status it is refused, and why.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, int, *rpcError) {
-	rc := http.NewResponseController(w)
-	// Errors: a writer without deadlines, in tests, has no slow clients.
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opt.MaxBodyBytes))
-	_ = rc.SetReadDeadline(time.Time{})
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, http.StatusRequestEntityTooLarge,
-			&rpcError{code: codeInvalidRequest, message: "the message has more than " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"}
-	case err != nil:
-		return nil, http.StatusBadRequest, &rpcError{code: codeParse, message: "the message could not be read"}
+// firstPart is how much room a body gets at first. It gets more as it arrives:
+// what is announced takes no room away from others.
+const firstPart = 4 << 10
+
+// readBody reads one message within its size and the room that there is; false
+// means that it was refused and answered. Its time is that of arrival.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, who *decision.Principal, p *place) ([]byte, bool) {
+	refuse := func(status int, bad *rpcError) ([]byte, bool) {
+		s.refusedMessage(r, who, nil, frame{}, bad)
+		writeRPC(w, status, bad.answer(frame{}))
+		return nil, false
 	}
-	return body, http.StatusOK, nil
+	most := s.opt.MaxBodyBytes
+	tooLarge := func() ([]byte, bool) {
+		// Who is cut off while it sends does not get to read the answer: it may
+		// send on, into nothing, in the time for a body.
+		_, _ = io.Copy(io.Discard, r.Body)
+		return refuse(http.StatusRequestEntityTooLarge, &rpcError{code: codeInvalidRequest, message: "the message has more than " + strconv.FormatInt(most, 10) + " bytes"})
+	}
+	if r.ContentLength > most {
+		return tooLarge()
+	}
+	if r.ContentLength >= 0 {
+		most = r.ContentLength
+	}
+	var body []byte
+	for room := min(firstPart, most+1); ; room = min(2*room, most+1) { // one more byte shows the end, or that it is too large
+		if busy := s.load.grow(p, room-int64(cap(body))); busy != "" {
+			writeBusy(w, frame{}, busy)
+			return nil, false
+		}
+		more := make([]byte, len(body), room)
+		copy(more, body)
+		body = more
+		for len(body) < cap(body) {
+			n, err := r.Body.Read(body[len(body):cap(body)])
+			body = body[:len(body)+n]
+			switch {
+			case int64(len(body)) > most:
+				return tooLarge()
+			case errors.Is(err, io.EOF):
+				return body, true
+			case err != nil:
+				return refuse(http.StatusBadRequest, &rpcError{code: codeParse, message: "the message could not be read"})
+			}
+		}
+	}
 }
 
 func writeRPC(w http.ResponseWriter, status int, body []byte) {

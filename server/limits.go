@@ -182,23 +182,47 @@ func (g *guests) numbers() (open int, evicted int64) {
 // serveStateful serves a message of the older protocol versions: it finds room
 // for a session that begins, and keeps the session of a message from being
 // ended meanwhile.
-func (s *Server) serveStateful(w http.ResponseWriter, r *http.Request, who *decision.Principal) {
+func (s *Server) serveStateful(w http.ResponseWriter, r *http.Request, who *decision.Principal, f frame) {
 	id := r.Header.Get(headerSession)
 	if r.Method != http.MethodPost { // a stream alone is no use of a session
 		s.stateful.ServeHTTP(w, r)
+		return
+	}
+	if bad := s.guests.outOfOrder(id, f); bad != nil {
+		writeRPC(w, http.StatusBadRequest, bad.answer(f))
 		return
 	}
 	if id == "" { // the library begins a session for it
 		done, ok := s.guests.expect(whose(who))
 		if !ok {
 			s.load.refused(busySessions)
-			writeBusy(w, frame{}, busySessions, "too many sessions are open and in use; end some of them, or try again in a moment")
+			writeBusy(w, frame{}, busySessions)
 			return
 		}
 		defer done()
 	}
 	defer s.guests.use(id)()
 	s.stateful.ServeHTTP(w, r)
+}
+
+// outOfOrder refuses what comes before the initialize request of its session, and
+// a second one. The library would begin a session for the one, and answer both
+// with an error that has no code.
+func (g *guests) outOfOrder(id string, f frame) *rpcError {
+	begins := f.isCall() && f.method == "initialize"
+	switch {
+	case id == "" && !begins:
+		return &rpcError{code: codeInvalidRequest, message: "this message belongs to no session: send initialize first, then the " + headerSession + " header of its answer; or use protocol version " + modernVersion + ", which has no sessions"}
+	case id != "" && begins && g.has(id):
+		return &rpcError{code: codeInvalidRequest, message: "this session has begun already: initialize comes once, and without the " + headerSession + " header"}
+	}
+	return nil
+}
+
+func (g *guests) has(id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.byID[id] != nil
 }
 
 // arrived counts the session of an initialize request.
@@ -212,6 +236,9 @@ func (s *Server) arrived(extra *mcp.RequestExtra, session *mcp.ServerSession) {
 type Limits struct {
 	Requests     int   // Options.MaxRequests
 	BodyBytes    int64 // Options.MaxBodies
+	Share        int   // Options.Share
+	Listens      int   // Options.MaxListens
+	ListensEach  int   // Options.MaxListensEach
 	Sessions     int   // Options.MaxSessions
 	SessionsEach int   // Options.MaxSessionsEach
 }
@@ -220,19 +247,21 @@ type Limits struct {
 // inside stays as well.
 func (s *Server) Limit(l Limits) {
 	s.load.mu.Lock()
-	if l.Requests > 0 {
-		s.load.limits.requests = l.Requests
-	}
-	if l.BodyBytes > 0 {
-		s.load.limits.bytes = l.BodyBytes
-	}
+	b := &s.load.limits
+	change(&b.requests, l.Requests)
+	change(&b.bytes, l.BodyBytes)
+	change(&b.share, l.Share)
+	change(&b.listens, l.Listens)
+	change(&b.listensEach, l.ListensEach)
 	s.load.mu.Unlock()
 	s.guests.mu.Lock()
 	defer s.guests.mu.Unlock()
-	if l.Sessions > 0 {
-		s.guests.limits.total = l.Sessions
-	}
-	if l.SessionsEach > 0 {
-		s.guests.limits.each = l.SessionsEach
+	change(&s.guests.limits.total, l.Sessions)
+	change(&s.guests.limits.each, l.SessionsEach)
+}
+
+func change[T int | int64](limit *T, to T) {
+	if to > 0 {
+		*limit = to
 	}
 }

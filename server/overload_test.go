@@ -224,7 +224,7 @@ func TestCollector(t *testing.T) {
 			seen[family.GetName()] += m.GetGauge().GetValue() + m.GetCounter().GetValue()
 		}
 	}
-	if len(seen) != 6 || seen["toolwarrant_mcp_sessions"] != 1 || seen["toolwarrant_ready"] != 1 {
+	if len(seen) != 7 || seen["toolwarrant_mcp_sessions"] != 1 || seen["toolwarrant_ready"] != 1 {
 		t.Errorf("%v", seen)
 	}
 }

@@ -55,7 +55,7 @@ func TestRefusedCallsAreRecorded(t *testing.T) {
 		{"cut off", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"base6`, modern(), codeParse, "base64"},
 		{"misspelt", `{"jsonrpc":"2.0","id":1,"Method":"tools/call","params":{"name":"base64"}}`, modern(), codeInvalidRequest, "base64"},
 		{"an unknown session", call(`{"name":"base64"}`), []string{headerSession, "nobody"}, 0, "base64"},
-		{"no session", call(`{"name":"base64"}`), nil, 0, "base64"},
+		{"no session", call(`{"name":"base64"}`), nil, codeInvalidRequest, "base64"},
 		{"a long name", call(`{"name":"` + strings.Repeat("x", 5000) + `"}`), modern(), codeInvalidParams, strings.Repeat("x", maxToolName)},
 	} {
 		status, answer, text := raw{t: t, url: url}.post(tc.body, tc.headers...)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 // settleTime is how long cut-off calls may take to answer with their error.
@@ -30,7 +32,10 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(s.opt.Logger, "", 0),
-		// No WriteTimeout: it would cut the answer of a call off that waited
+		// net/http would answer OPTIONS * itself, and wait for its body without end.
+		DisableGeneralOptionsHandler: true,
+		// No ReadTimeout: it would end streams; arriving bounds the body. No
+		// WriteTimeout: it would cut the answer of a call off that waited
 		// for a human. Handlers have deadlines of their own.
 	}
 	go s.follow(ctx)
@@ -69,7 +74,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		return serveErr
 	}
 	if cut {
-		return errors.New("calls were still running when the drain time was over; they were cancelled")
+		return fault.New(fault.Interrupted, "drain", "calls were still running when the drain time was over; they were cancelled")
 	}
 	return nil
 }

@@ -57,9 +57,15 @@ type Options struct {
 	DrainDelay time.Duration
 	// MaxRequests bounds the messages that are served at one time, those whose
 	// human is being asked included; 4096. MaxBodies bounds the bytes of their
-	// bodies together; 256 MiB. What is beyond gets 429 and is not read.
+	// bodies together; 256 MiB. Share is how much of both one principal may
+	// take, in percent; 25. What is beyond gets 429 and is not read on.
 	MaxRequests int
 	MaxBodies   int64
+	Share       int
+	// MaxListens bounds the requests that wait for news (subscriptions/listen),
+	// which count as no other ones, in total and for each principal: 5,000 and
+	// 1,000.
+	MaxListens, MaxListensEach int
 	// MaxConnections bounds the connections of Serve; 10,000. Further ones wait.
 	MaxConnections int
 	// MaxSessions bounds the sessions of the older protocol versions, in total
@@ -108,9 +114,10 @@ const (
 	defaultConnections = 10_000
 	defaultSessions    = 10_000
 	defaultEach        = 2_000
+	defaultShare       = 25
+	defaultListens     = 5_000
+	defaultListensEach = 1_000
 	defaultPatience    = 30 * time.Second
-	// bodyTimeout is how long a client may take to send one message.
-	bodyTimeout = 30 * time.Second
 )
 
 // Server is the MCP server. Use one for one Serve, or any number of times as
@@ -128,10 +135,12 @@ type Server struct {
 	http      *door
 	every     time.Duration // see door.every
 	beat      time.Duration // between two signs of life on a stream
+	body      time.Duration // for a body to arrive; 0 = as Times
 
 	binder     binder
-	saidNobody atomic.Int64 // when the log last said that nobody can be authenticated
-	requests   sync.Map     // number (string) -> served
+	peeking    chan struct{} // a place for each unknown caller whose body is looked at
+	saidNobody atomic.Int64  // when the log last said that nobody can be authenticated
+	requests   sync.Map      // number (string) -> served
 	counter    atomic.Uint64
 	inFlight   tally
 	leaving    atomic.Bool // the process is to end; calls are taken until draining
@@ -157,13 +166,16 @@ func New(opt Options) *Server {
 	setDefault(&opt.DrainTimeout, defaultDrain)
 	setDefault(&opt.MaxRequests, defaultRequests)
 	setDefault(&opt.MaxBodies, defaultBodies)
+	setDefault(&opt.Share, defaultShare)
+	setDefault(&opt.MaxListens, defaultListens)
+	setDefault(&opt.MaxListensEach, defaultListensEach)
 	setDefault(&opt.MaxConnections, defaultConnections)
 	setDefault(&opt.MaxSessions, defaultSessions)
 	setDefault(&opt.MaxSessionsEach, defaultEach)
 	setDefault(&opt.ReaderPatience, defaultPatience)
-	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins), binder: newBinder(), every: progressEvery, beat: beatEvery}
+	s := &Server{opt: opt, visitors: newVisitors(opt.AllowedHosts, opt.AllowedOrigins), binder: newBinder(), peeking: make(chan struct{}, maxPeeking), every: progressEvery, beat: beatEvery}
 	s.stop, s.stopNow = context.WithCancel(context.Background())
-	s.load.limits = loadLimits{opt.MaxRequests, opt.MaxBodies}
+	s.load.limits = loadLimits{opt.MaxRequests, opt.MaxBodies, opt.Share, opt.MaxListens, opt.MaxListensEach}
 	s.guests.limits = guestLimits{opt.MaxSessions, opt.MaxSessionsEach}
 
 	d := s.door(decision.OriginMCPHTTP)
@@ -236,7 +248,7 @@ func setDefault[T comparable](v *T, def T) {
 // Handler serves every path of the HTTP door.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", s.bounded(s.serveMCP))
+	mux.HandleFunc("/mcp", s.serveMCP)
 	mux.HandleFunc("GET /healthz", s.serveHealth)
 	mux.HandleFunc("GET /readyz", s.serveReady)
 	mux.HandleFunc("GET /{$}", s.serveRoot)
@@ -253,12 +265,12 @@ func (s *Server) Handler() http.Handler {
 		}
 	}
 	if s.opt.Callback != nil {
-		mux.Handle("/approvals/callback", s.opt.Callback)
+		mux.Handle("/approvals/callback", s.counted(s.opt.Callback))
 	}
 	for _, p := range []string{"/sse", "/sse/", "/message", "/messages", "/messages/"} {
 		mux.HandleFunc(p, serveOldTransport)
 	}
-	return s.visitors.handler(mux)
+	return Arriving(s.visitors.handler(mux), Times{Body: s.body, Answer: s.opt.ReaderPatience})
 }
 
 func (s *Server) serveRoot(w http.ResponseWriter, _ *http.Request) {

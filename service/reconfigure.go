@@ -17,6 +17,7 @@ import (
 var changeable = []string{
 	"catalog.", "egress.private-hosts", "secrets.grants", "policy.allow-open-mode", "log.level",
 	"limits.running", "limits.waiting", "limits.wait-millis", "limits.requests", "limits.body-bytes", "limits.sessions", "limits.sessions-each",
+	"limits.share-percent", "limits.listens", "limits.listens-each",
 }
 
 // operatorKeys are those of them that the policy is compiled with.
@@ -89,6 +90,7 @@ func mergedConfig(now, next *config.Config) *config.Config {
 	l, n := &m.Limits, next.Limits
 	l.Running, l.Waiting, l.WaitMillis, l.Requests, l.BodyBytes, l.Sessions, l.SessionsEach =
 		n.Running, n.Waiting, n.WaitMillis, n.Requests, n.BodyBytes, n.Sessions, n.SessionsEach
+	l.SharePercent, l.Listens, l.ListensEach = n.SharePercent, n.Listens, n.ListensEach
 	return &m
 }
 

@@ -31,6 +31,9 @@ const (
 	maxApprover    = 256
 	// refusalsPerSecond bounds the records of messages that are not genuine.
 	refusalsPerSecond = 10
+	// maxReading is how many answers are read at one time: nobody knows who sends
+	// one until it is read.
+	maxReading = 16
 )
 
 // callback takes signed answers. The signature says that they come from the
@@ -42,6 +45,7 @@ type callback struct {
 	nonces  *webhook.Nonces
 	now     func() time.Time
 	records *rate.Limiter
+	reading readings
 }
 
 // callbackBody is an answer.
@@ -101,11 +105,13 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) (p approval.Pen
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return none, http.StatusUnsupportedMediaType, fault.New(fault.Usage, "content-type", "an answer is application/json")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCallback))
-	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return none, http.StatusRequestEntityTooLarge, fault.New(fault.Usage, "too-large", "an answer has at most %d bytes", maxCallback)
-	} else if err != nil {
-		return none, http.StatusBadRequest, fault.New(fault.Usage, "unreadable", "the answer could not be read")
+	if err := standardhook.Announced(r.Header, c.now()); err != nil {
+		err = c.refuse(r.Context(), err)
+		return none, statusOf(fault.From(err)), err
+	}
+	body, status, err := c.body(w, r)
+	if err != nil {
+		return none, status, err
 	}
 	keys, err := secretsOf(c.secret)
 	if err != nil {
@@ -128,6 +134,21 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) (p approval.Pen
 		err = errors.Join(err, c.nonces.GiveBack(id))
 	}
 	return none, status, fault.From(err)
+}
+
+// body reads an answer. It comes at once from who has one to give.
+func (c *callback) body(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
+	if r.ContentLength > maxCallback {
+		return nil, http.StatusRequestEntityTooLarge, fault.New(fault.Usage, "too-large", "an answer has at most %d bytes", maxCallback)
+	}
+	defer c.reading.begin(w)()
+	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxCallback))
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return nil, http.StatusRequestEntityTooLarge, fault.New(fault.Usage, "too-large", "an answer has at most %d bytes", maxCallback)
+	} else if err != nil {
+		return nil, http.StatusBadRequest, fault.New(fault.Usage, "unreadable", "the answer could not be read to its end in its time")
+	}
+	return body, http.StatusOK, nil
 }
 
 // refuse puts a message on record that is not genuine, at most so many in a

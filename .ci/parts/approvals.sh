@@ -6,6 +6,8 @@ export TOOLWARRANT_CATALOG_PRESET=everything
 say 'the attack tables'
 go_test ./approval/... ./internal/standardhook
 go_test ./server -timeout 20m
+say '1,000 clients that vanish while they are asked'
+go_test ./server -run '^TestVanishingClients$' -vanish 1000
 go_test ./cmd/toolwarrant -run '^TestApproval'
 
 command -v curl >/dev/null || skip 'restart and replicas not shown: no curl'

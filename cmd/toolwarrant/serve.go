@@ -163,6 +163,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 		SessionTimeout: time.Duration(cfg.Server.SessionTimeoutSeconds) * time.Second,
 		DrainTimeout:   time.Duration(cfg.Server.DrainSeconds) * time.Second, DrainDelay: time.Duration(cfg.Server.DrainDelaySeconds) * time.Second,
 		MaxRequests: int(cfg.Limits.Requests), MaxBodies: cfg.Limits.BodyBytes, MaxConnections: int(cfg.Limits.Connections),
+		Share: int(cfg.Limits.SharePercent), MaxListens: int(cfg.Limits.Listens), MaxListensEach: int(cfg.Limits.ListensEach),
 		MaxSessions: int(cfg.Limits.Sessions), MaxSessionsEach: int(cfg.Limits.SessionsEach),
 		ReaderPatience: time.Duration(cfg.Limits.ReaderSeconds) * time.Second,
 		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Checkpoints: s.Checkpoints, Metrics: s.Metrics, Logger: log,

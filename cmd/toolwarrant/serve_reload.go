@@ -102,7 +102,8 @@ func (r *reloader) config(ctx context.Context) {
 // doorLimits are the bounds of the door by a configuration.
 func doorLimits(cfg *config.Config) server.Limits {
 	l := cfg.Limits
-	return server.Limits{Requests: int(l.Requests), BodyBytes: l.BodyBytes, Sessions: int(l.Sessions), SessionsEach: int(l.SessionsEach)}
+	return server.Limits{Requests: int(l.Requests), BodyBytes: l.BodyBytes, Sessions: int(l.Sessions), SessionsEach: int(l.SessionsEach),
+		Share: int(l.SharePercent), Listens: int(l.Listens), ListensEach: int(l.ListensEach)}
 }
 
 // followShed puts on record, once a second, how many messages were not taken.

@@ -94,22 +94,41 @@ func sum(key []byte, id, at string, body []byte) []byte {
 	return m.Sum(nil)
 }
 
-// Verify gives the id of a message that one of the keys signed within
-// Tolerance of now. The error is one of those above.
-func Verify(keys [][]byte, h http.Header, body []byte, now time.Time) (id string, err error) {
+// Announced reports what is wrong with a message by its headers alone: what
+// comes without them, or at the wrong time, need not be read. It says nothing
+// of whether the message is genuine.
+func Announced(h http.Header, now time.Time) error {
+	_, _, err := announced(h, now)
+	return err
+}
+
+func announced(h http.Header, now time.Time) (id, stamp string, err error) {
 	for _, name := range []string{headerID, headerTimestamp, headerSignature} {
 		if len(h.Values(name)) != 1 { // of two, somebody else may have looked at the other
-			return "", ErrUnsigned
+			return "", "", ErrUnsigned
 		}
 	}
-	id, stamp := h.Get(headerID), h.Get(headerTimestamp)
+	id, stamp = h.Get(headerID), h.Get(headerTimestamp)
 	// A dot in the id would let it reach into the time that is signed with it.
 	if id == "" || len(id) > maxID || strings.ContainsAny(id, ". ") {
-		return "", ErrUnsigned
+		return "", "", ErrUnsigned
 	}
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil || strconv.FormatInt(seconds, 10) != stamp {
-		return "", ErrUnsigned
+		return "", "", ErrUnsigned
+	}
+	if d := now.Sub(time.Unix(seconds, 0)); d > Tolerance || d < -Tolerance {
+		return id, stamp, ErrStale
+	}
+	return id, stamp, nil
+}
+
+// Verify gives the id of a message that one of the keys signed within
+// Tolerance of now. The error is one of those above.
+func Verify(keys [][]byte, h http.Header, body []byte, now time.Time) (id string, err error) {
+	id, stamp, stale := announced(h, now)
+	if stale != nil && !errors.Is(stale, ErrStale) {
+		return "", stale
 	}
 	genuine := false
 	for i, signature := range strings.Fields(h.Get(headerSignature)) {
@@ -130,8 +149,8 @@ func Verify(keys [][]byte, h http.Header, body []byte, now time.Time) (id string
 	if !genuine {
 		return "", ErrSignature
 	}
-	if d := now.Sub(time.Unix(seconds, 0)); d > Tolerance || d < -Tolerance {
-		return "", ErrStale
+	if stale != nil {
+		return "", stale
 	}
 	return id, nil
 }

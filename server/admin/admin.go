@@ -114,11 +114,7 @@ type NewKey struct {
 
 const (
 	defaultBody = 4 << 20
-	// atOnce bounds the requests that are worked on, streams aside.
-	atOnce = 64
-	// readTime is how long a client may take to send one request, writeTime how
-	// long it may leave one part of an answer unread.
-	readTime  = 30 * time.Second
+	// writeTime is how long a client may leave one part of an answer unread.
 	writeTime = 30 * time.Second
 	// settleTime is how long requests may take to end when the server stops.
 	settleTime = 5 * time.Second
@@ -132,8 +128,11 @@ type Server struct {
 	watch    *watcher
 	routes   []route
 	mux      *http.ServeMux
-	working  chan struct{}
+	reading  *rooms
+	working  *rooms
+	streams  *rooms
 	refusals refusals
+	body     time.Duration // for a body to arrive; 0 = as server.Times
 
 	ctx  context.Context // until Close
 	stop context.CancelFunc
@@ -154,7 +153,9 @@ func New(opt Options) *Server {
 	if opt.Reload == nil {
 		opt.Reload = opt.Service.Reload
 	}
-	s := &Server{opt: opt, bus: newBus(), working: make(chan struct{}, atOnce), done: make(chan struct{})}
+	s := &Server{opt: opt, bus: newBus(), done: make(chan struct{})}
+	alone := opt.Auth == nil
+	s.reading, s.working, s.streams = newRooms("bodies under way", readAtOnce, alone), newRooms("requests under way", workAtOnce, alone), newRooms("streams open", maxStreams, alone)
 	s.refusals.limit = rate.NewLimiter(maxRefusals, maxRefusals)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.jobs = service.NewJobs(func(j service.Job) { s.bus.publish(topicJobs, jobEvent(j)) })
@@ -178,7 +179,7 @@ func (s *Server) Close() {
 
 // Handler serves every path of the interface.
 func (s *Server) Handler() http.Handler {
-	return server.Guard(http.HandlerFunc(s.serve), s.opt.AllowedHosts, s.opt.AllowedOrigins)
+	return server.Arriving(server.Guard(http.HandlerFunc(s.serve), s.opt.AllowedHosts, s.opt.AllowedOrigins), server.Times{Body: s.body, Answer: writeTime})
 }
 
 // Serve answers on ln until ctx ends, and closes both ln and s. Requests that
@@ -186,7 +187,7 @@ func (s *Server) Handler() http.Handler {
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	hs := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(s.opt.Logger, "", 0),
+		ErrorLog: log.New(s.opt.Logger, "", 0), DisableGeneralOptionsHandler: true, // as the MCP endpoint
 	}
 	requests, interrupt := context.WithCancel(context.WithoutCancel(ctx))
 	defer interrupt()

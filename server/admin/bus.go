@@ -25,7 +25,6 @@ var topics = []string{topicApprovals, topicCatalog, topicPolicy, topicJobs}
 const (
 	ringEvents    = 1024 // that a client which comes back can still get
 	waitingEvents = 256  // for one client that reads slowly
-	maxStreams    = 100
 )
 
 // event is one thing that happened. Its data tell what to look at, not all
@@ -87,11 +86,8 @@ func (b *bus) id(n uint64) string { return b.epoch + "-" + strconv.FormatUint(n,
 func (b *bus) subscribe(lastID string) (s *subscription, missed []event, at string, resumed bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case b.closed:
+	if b.closed {
 		return nil, nil, "", false, fault.New(fault.Interrupted, "stopping", "the server is stopping")
-	case len(b.subs) >= maxStreams:
-		return nil, nil, "", false, fault.New(fault.RateLimited, "streams", "%d streams of events are open; close one", len(b.subs))
 	}
 	missed, resumed = b.since(lastID)
 	s = &subscription{events: make(chan event, waitingEvents)}

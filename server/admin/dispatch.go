@@ -3,8 +3,11 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -51,10 +54,11 @@ type answer struct {
 
 // call is one request with its sender.
 type call struct {
-	s   *Server
-	w   http.ResponseWriter
-	r   *http.Request
-	who decision.Principal
+	s    *Server
+	w    http.ResponseWriter
+	r    *http.Request
+	who  decision.Principal
+	data []byte // the body, of a POST or PUT
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
@@ -144,7 +148,7 @@ func (s *Server) dispatch(rt *route, w http.ResponseWriter, r *http.Request) {
 	c := &call{s: s, w: w, r: r, who: who}
 	defer func() {
 		if p := recover(); p != nil {
-			s.opt.Logger.Error().Str("operation", rt.id).Msg("panic in the admin interface")
+			s.opt.Logger.Error().Str("operation", rt.id).Str("panic", panicText(p)).Bytes("stack", debug.Stack()).Msg("panic in the admin interface")
 			s.fail(w, fault.New(fault.Internal, "panic", "an unexpected failure inside toolwarrant; see the log"), 0)
 		}
 	}()
@@ -157,14 +161,7 @@ func (s *Server) dispatch(rt *route, w http.ResponseWriter, r *http.Request) {
 		rt.raw(w, c)
 		return
 	}
-	select {
-	case s.working <- struct{}{}:
-		defer func() { <-s.working }()
-	default:
-		s.fail(w, fault.New(fault.RateLimited, "busy", "too many requests are worked on; try again"), 0)
-		return
-	}
-	a, err := s.handle(rt, c)
+	a, err := s.admitted(rt, c)
 	if err != nil {
 		s.fail(w, err, 0)
 		return
@@ -172,13 +169,32 @@ func (s *Server) dispatch(rt *route, w http.ResponseWriter, r *http.Request) {
 	s.answer(w, a)
 }
 
-// handle reads, or records and does.
-func (s *Server) handle(rt *route, c *call) (answer, error) {
+// admitted reads the body before it takes a place to work in, which a sender
+// that sends slowly would hold.
+func (s *Server) admitted(rt *route, c *call) (answer, error) {
 	if rt.method == http.MethodPost || rt.method == http.MethodPut {
 		if err := jsonOnly(c.r); err != nil {
 			return answer{}, err
 		}
+		leave, err := s.reading.enter(c.who)
+		if err != nil {
+			return answer{}, err
+		}
+		defer leave() // when the body is no more needed
+		if c.data, err = c.arrive(); err != nil {
+			return answer{}, err
+		}
 	}
+	leave, err := s.working.enter(c.who)
+	if err != nil {
+		return answer{}, err
+	}
+	defer leave()
+	return s.handle(rt, c)
+}
+
+// handle reads, or records and does.
+func (s *Server) handle(rt *route, c *call) (answer, error) {
 	if rt.read != nil {
 		return rt.read(c)
 	}
@@ -193,6 +209,15 @@ func (s *Server) handle(rt *route, c *call) (answer, error) {
 		}
 	}
 	return a.do(c.ctx())
+}
+
+// panicText is what the log may show of a panic: the message of the Go run time,
+// else the kind of the value alone, which could hold what somebody sent.
+func panicText(p any) string {
+	if err, ok := p.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", p)
 }
 
 // jsonOnly refuses what a page of somebody else could make a browser send

@@ -20,6 +20,10 @@ const aliveEvery = 15 * time.Second
 // first event is "ready", or "reset" for a client whose Last-Event-ID is too
 // old: that one has missed events and has to read anew.
 func stream(w http.ResponseWriter, c *call) {
+	if c.r.ContentLength != 0 { // as long as it is under way, nobody sees that the client has left
+		c.s.fail(w, fault.New(fault.Usage, "body", "a stream is asked for without a body"), 0)
+		return
+	}
 	v, err := c.query("topic*")
 	if err == nil {
 		for _, t := range v["topic"] {
@@ -32,6 +36,12 @@ func stream(w http.ResponseWriter, c *call) {
 		c.s.fail(w, err, 0)
 		return
 	}
+	leave, err := c.s.streams.enter(c.who)
+	if err != nil {
+		c.s.fail(w, err, 0)
+		return
+	}
+	defer leave()
 	// Before the subscription: what changed until now is no event, and what
 	// changes from here on is one.
 	c.s.watch.wake(c.ctx())

@@ -96,12 +96,9 @@ func (s *Server) answer(w http.ResponseWriter, a answer) {
 	_, _ = w.Write(body.Bytes())
 }
 
-// body reads the whole body, bounded in bytes and in time.
-func (c *call) body() ([]byte, error) {
-	rc := http.NewResponseController(c.w)
-	_ = rc.SetReadDeadline(time.Now().Add(readTime))
+// arrive reads the whole body, bounded in bytes; its time is that of the listener.
+func (c *call) arrive() ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, c.s.opt.MaxBodyBytes))
-	_ = rc.SetReadDeadline(time.Time{})
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -147,11 +144,7 @@ func decode(data []byte, v any) error {
 
 // read is decode for a whole request.
 func (c *call) read(v any) error {
-	data, err := c.body()
-	if err != nil {
-		return err
-	}
-	return decode(data, v)
+	return decode(c.data, v)
 }
 
 // membersAt lists the members that the object at a pointer may have.
