@@ -80,7 +80,10 @@ func (s *Service) MayTool(ctx context.Context, p decision.Principal, t *catalog.
 		if err := first(append(t.Spec.CheckRuntime(spec.ThisRuntime()), t.Spec.CheckCode()...)); err != nil {
 			return err
 		}
-		return s.mayPublish(ctx, p, t, justification)
+		if err := s.mayPublish(ctx, p, t, justification); err != nil {
+			return err
+		}
+		return s.mayLower(ctx, p, t)
 	case ActDraft:
 		if t.State == catalog.StateDraft {
 			return fault.New(fault.NotActive, "state-draft", "the tool %q is a draft already: %s", t.Spec.Name, t.Why)

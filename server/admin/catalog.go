@@ -193,19 +193,29 @@ func publishTool(c *call) (act, error) {
 	}
 	var in struct {
 		Justification string `json:"justification"`
+		Reason        string `json:"reason"`
+		Confirmed     bool   `json:"confirmed"`
 	}
 	if err := c.read(&in); err != nil {
 		return act{}, err
 	}
-	s := c.s.opt.Service
+	s, consent := c.s.opt.Service, service.Consent{Reason: in.Reason, Confirmed: in.Confirmed}
 	if err := s.MayTool(c.ctx(), c.who, t, service.ActPublish, in.Justification); err != nil {
 		return act{}, err
+	}
+	if plan, err := s.PlanPublish(c.ctx(), c.who, t); err != nil {
+		return act{}, err
+	} else if err := plan.Covered(consent); err != nil {
+		return act{}, err
+	}
+	if s.Needs(c.who, service.RoleAdmin) != nil {
+		consent = service.Consent{} // what is in service may change until the job runs
 	}
 	detail := map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "specDigest": t.Spec.Digest(), "justification": cut(in.Justification)}
 	return act{detail: detail, do: func(context.Context) (answer, error) {
 		return c.job("publish", 1, func(ctx context.Context, progress service.Progress) (any, error) {
 			progress(0, t.Spec.Name)
-			r, err := s.Publish(ctx, c.who, t, in.Justification, service.TestOptions{})
+			r, err := s.PublishLowering(ctx, c.who, t, in.Justification, consent, service.TestOptions{})
 			if err != nil {
 				return nil, err
 			}

@@ -211,6 +211,54 @@ func TestDraftsAskNoLess(t *testing.T) {
 	g.want(200, "ann", "PUT", "/drafts/"+less.str("toolId"), strings.Replace(with("REQUIRED"), `"shout"`, `"other"`, 1), "If-Match", less.header.Get("ETag"))
 }
 
+// TestPublishingAsksNoLess: a tool that is made again under its toolId asks as
+// it did in service, until somebody who may choose that says otherwise.
+func TestPublishingAsksNoLess(t *testing.T) {
+	g := newRig(t)
+	with := func(mode string) string {
+		return strings.Replace(shout, `"name": "shout"`, `"name": "shout", "humanInTheLoop": {"mode": "`+mode+`"}`, 1)
+	}
+	publish := func(who, body string) reply { return g.do(who, "POST", "/catalog/shout/publish", body) }
+	published := func(who, body string) {
+		t.Helper()
+		if done := g.job(publish(who, body)); done.str("state") != "succeeded" {
+			t.Fatalf("publishing ended %s", done.raw)
+		}
+	}
+	path := "/drafts/" + g.want(201, "ann", "POST", "/drafts", with("REQUIRED")).str("toolId")
+	again := func(mode string) {
+		t.Helper()
+		if g.want(200, "ann", "GET", path, nil).str("state") == "ACTIVE" {
+			g.want(200, "ann", "POST", "/catalog/shout/draft", `{}`)
+		}
+		g.want(204, "ann", "DELETE", path, nil, "If-Match", g.want(200, "ann", "GET", path, nil).header.Get("ETag"))
+		if made := g.want(201, "ann", "POST", "/drafts", with(mode)); "/drafts/"+made.str("toolId") != path {
+			t.Fatalf("another tool was made: %s", made.raw)
+		}
+	}
+	published("ann", `{}`)
+	again("DISABLED")
+	g.failed(publish("ann", `{"justification": "x", "reason": "x", "confirmed": true}`), "POLICY_DENIED", "role")
+	if slices.Contains(actions(g.want(200, "ann", "GET", path, nil).body), "publish") {
+		t.Error("publish is shown as allowed")
+	}
+	g.failed(publish("root", `{"justification": "x"}`), "USAGE", "reason-required")
+	g.failed(publish("root", `{"reason": "x"}`), "USAGE", "confirmation-required")
+	if slices.Contains(g.events(), "root approval.lower") {
+		t.Error("what was refused is on record as done")
+	}
+	published("root", `{"reason": "is a scratch tool", "confirmed": true}`)
+	if !slices.Contains(g.events(), "root approval.lower") {
+		t.Error("asking less is not on record")
+	}
+	again("DISABLED")
+	published("ann", `{}`) // as it was
+	again("REQUIRED")
+	published("ann", `{}`) // asks more
+	again("AUTO_APPROVE")
+	g.failed(publish("ann", `{}`), "POLICY_DENIED", "role")
+}
+
 // TestApprovals: what is shown as allowed is what is then done, by whoever may.
 func TestApprovals(t *testing.T) {
 	g := newRig(t)
