@@ -28,13 +28,14 @@ const (
 
 	ActApprove Act = "approve"
 	ActDeny    Act = "deny"
+	ActModify  Act = "modify" // an approval with other arguments
 )
 
 // ToolActs are the acts on a tool.
 var ToolActs = []Act{ActRun, ActTest, ActPublish, ActDraft, ActEdit, ActDelete}
 
 // ApprovalActs are the acts on a question.
-var ApprovalActs = []Act{ActApprove, ActDeny}
+var ApprovalActs = []Act{ActApprove, ActDeny, ActModify}
 
 // Permission says whether an act would be refused now, and why.
 type Permission struct {
@@ -202,7 +203,7 @@ func (s *Service) MayAnswer(p decision.Principal, q approval.Pending, a Act) err
 	if err := s.Needs(p, RoleApprover); err != nil {
 		return err
 	}
-	action := map[Act]approval.Action{ActApprove: approval.ActionAccept, ActDeny: approval.ActionDecline}[a]
+	action := map[Act]approval.Action{ActApprove: approval.ActionAccept, ActDeny: approval.ActionDecline, ActModify: approval.ActionAccept}[a]
 	if action == "" {
 		return fault.New(fault.Internal, "act", "nothing is known of the act %q", a)
 	}

@@ -166,13 +166,13 @@ func viewCall(r executor.Result) callView {
 func runTool(c *call) (act, error) {
 	name, err := c.toolName()
 	if err != nil {
-		return act{}, err
+		return act{}, c.refusedRun("", err)
 	}
 	var in struct {
 		Args json.RawMessage `json:"args"`
 	}
 	if err := c.read(&in); err != nil {
-		return act{}, err
+		return act{}, c.refusedRun(name, err)
 	}
 	return act{do: func(ctx context.Context) (answer, error) {
 		r := c.s.opt.Service.Engine.Call(ctx, executor.Call{Principal: c.who, Origin: decision.OriginAdmin, Name: name, Args: in.Args})
@@ -182,6 +182,20 @@ func runTool(c *call) (act, error) {
 		}
 		return answer{status: status, body: viewCall(r)}, nil
 	}}, nil
+}
+
+// refusedRun puts on record a call that is refused before it can be made, as a
+// broken message of MCP is. Without the record the answer says no more than
+// that there is none.
+func (c *call) refusedRun(name string, err error) error {
+	f := fault.From(err)
+	in := executor.Call{Principal: c.who, Origin: decision.OriginAdmin, Name: name}
+	// A client that leaves must not be able to lose its record.
+	r := c.s.opt.Service.Engine.Refuse(context.WithoutCancel(c.ctx()), in, f)
+	if r.Err != nil && r.Err.Code == fault.AuditUnavailable {
+		return r.Err
+	}
+	return err
 }
 
 // publishTool is testing and, if that passes, serving exactly what passed: a

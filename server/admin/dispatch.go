@@ -114,7 +114,8 @@ func (s *Server) unauthenticated(w http.ResponseWriter, r *http.Request, err err
 	if status != http.StatusForbidden {
 		status = http.StatusUnauthorized
 	}
-	s.fail(w, fault.New(fault.Unauthenticated, refusal.Reason, "%s", http.StatusText(status)), status)
+	// Why credentials do not hold is for the record: it helps whoever tries some.
+	s.fail(w, fault.New(fault.Unauthenticated, "refused", "%s", http.StatusText(status)), status)
 }
 
 // nowhere answers a path, or a method of a path, that there is not.
@@ -150,6 +151,10 @@ func (s *Server) dispatch(rt *route, w http.ResponseWriter, r *http.Request) {
 	}()
 	if err := s.opt.Service.Needs(who, rt.role); err != nil {
 		s.refused(c, rt)
+		if rt.id == runID {
+			name, _ := c.toolName() // "" where the path names none
+			err = c.refusedRun(name, err)
+		}
 		s.fail(w, err, 0)
 		return
 	}
@@ -176,6 +181,10 @@ func (s *Server) dispatch(rt *route, w http.ResponseWriter, r *http.Request) {
 func (s *Server) handle(rt *route, c *call) (answer, error) {
 	if rt.method == http.MethodPost || rt.method == http.MethodPut {
 		if err := jsonOnly(c.r); err != nil {
+			if rt.id == runID {
+				name, _ := c.toolName()
+				err = c.refusedRun(name, err)
+			}
 			return answer{}, err
 		}
 	}
