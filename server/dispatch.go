@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
 const (
@@ -26,6 +27,7 @@ const (
 // serveMCP reads and checks the message, then chooses the handler of the
 // protocol version that the request names.
 func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+	same := auth.Again(s.opt.Auth, r)
 	who, ok := s.authenticate(w, r)
 	if !ok {
 		return
@@ -33,6 +35,8 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	modern := r.Header.Get(headerVersion) >= modernVersion
 	if r.Method != http.MethodPost {
 		// Only sessions have a stream to listen on and an end to ask for.
+		r, end := s.held(r, who, same)
+		defer end()
 		s.serve(modern, w, r, who, frame{})
 		return
 	}
@@ -73,6 +77,11 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
+	if f.method == methodListen {
+		var end func()
+		r, end = s.held(r, who, same)
+		defer end()
+	}
 	s.serve(modern, w, r, who, f)
 }
 

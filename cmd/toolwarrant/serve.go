@@ -155,7 +155,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 		MaxRequests: int(cfg.Limits.Requests), MaxBodies: cfg.Limits.BodyBytes, MaxConnections: int(cfg.Limits.Connections),
 		MaxSessions: int(cfg.Limits.Sessions), MaxSessionsEach: int(cfg.Limits.SessionsEach),
 		ReaderPatience: time.Duration(cfg.Limits.ReaderSeconds) * time.Second,
-		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Metrics: s.Metrics, Logger: log,
+		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Metrics: s.Metrics, ToolNames: toolNames(s), Logger: log,
 	})
 	s.Metrics.Register(srv.Collector())
 	if err := s.Started(ctx, version()); err != nil {

@@ -138,6 +138,8 @@ type Server struct {
 	ctx  context.Context // until Close
 	stop context.CancelFunc
 	done chan struct{} // the watcher has ended
+
+	alive time.Duration // between two looks after a stream
 }
 
 // New makes a server. It panics without a Service, a defect of the program.
@@ -154,7 +156,7 @@ func New(opt Options) *Server {
 	if opt.Reload == nil {
 		opt.Reload = opt.Service.Reload
 	}
-	s := &Server{opt: opt, bus: newBus(), working: make(chan struct{}, atOnce), done: make(chan struct{})}
+	s := &Server{opt: opt, bus: newBus(), working: make(chan struct{}, atOnce), done: make(chan struct{}), alive: aliveEvery}
 	s.refusals.limit = rate.NewLimiter(maxRefusals, maxRefusals)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.jobs = service.NewJobs(func(j service.Job) { s.bus.publish(topicJobs, jobEvent(j)) })

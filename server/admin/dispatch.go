@@ -55,6 +55,8 @@ type call struct {
 	w   http.ResponseWriter
 	r   *http.Request
 	who decision.Principal
+	// same reports whether the credentials of the request still stand for who.
+	same func(decision.Principal) bool
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
@@ -74,7 +76,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	who := service.LocalAdmin()
+	who, same := service.LocalAdmin(), auth.Again(s.opt.Auth, r)
 	if s.opt.Auth != nil {
 		var err error
 		if who, err = s.opt.Auth.Authenticate(r); err != nil {
@@ -86,7 +88,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	r = r.WithContext(context.WithValue(r.Context(), senderKey{}, who))
+	r = r.WithContext(context.WithValue(r.Context(), senderKey{}, sender{who, same}))
 	if _, pattern := s.mux.Handler(r); pattern == "" {
 		s.nowhere(w, r)
 		return
@@ -95,6 +97,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 type senderKey struct{}
+
+// sender is who sends a request, and whether that still holds.
+type sender struct {
+	who  decision.Principal
+	same func(decision.Principal) bool
+}
 
 // unauthenticated answers a request whose sender nobody knows.
 func (s *Server) unauthenticated(w http.ResponseWriter, r *http.Request, err error) {
@@ -137,19 +145,19 @@ func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) dispatch(rt *route, w http.ResponseWriter, r *http.Request) {
-	who, ok := r.Context().Value(senderKey{}).(decision.Principal)
+	from, ok := r.Context().Value(senderKey{}).(sender)
 	if !ok { // a defect: nothing is done for nobody
 		s.fail(w, fault.New(fault.Internal, "no-principal", "the request has no sender"), 0)
 		return
 	}
-	c := &call{s: s, w: w, r: r, who: who}
+	c := &call{s: s, w: w, r: r, who: from.who, same: from.same}
 	defer func() {
 		if p := recover(); p != nil {
 			s.opt.Logger.Error().Str("operation", rt.id).Msg("panic in the admin interface")
 			s.fail(w, fault.New(fault.Internal, "panic", "an unexpected failure inside toolwarrant; see the log"), 0)
 		}
 	}()
-	if err := s.opt.Service.Needs(who, rt.role); err != nil {
+	if err := s.opt.Service.Needs(c.who, rt.role); err != nil {
 		s.refused(c, rt)
 		if rt.id == runID {
 			name, _ := c.toolName() // "" where the path names none
