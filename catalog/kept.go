@@ -23,6 +23,10 @@ type Kept struct {
 	// Approvals say how this installation asks for a bundled tool, in the
 	// place of what its document says, by toolId.
 	Approvals map[string]Standing `json:"approvals"`
+	// Asked are the modes of approval that user tools were put into service
+	// with, by toolId, for as long as nobody confirmed less. They outlast the
+	// documents: a tool that is deleted and made again is the same tool.
+	Asked map[string]string `json:"asked,omitempty"`
 }
 
 // Standing is a choice of how to ask for a tool, with who made it and why.
@@ -36,13 +40,19 @@ type Standing struct {
 // The modes of a Standing.
 var standingModes = []string{"REQUIRED", "AUTO_APPROVE", "DISABLED"}
 
+// noMode is what Asked has for a document that says nothing.
+const noMode = "DEFAULT"
+
 func (k Kept) clone() Kept {
-	k.Choices, k.Approvals = maps.Clone(k.Choices), maps.Clone(k.Approvals)
+	k.Choices, k.Approvals, k.Asked = maps.Clone(k.Choices), maps.Clone(k.Approvals), maps.Clone(k.Asked)
 	if k.Choices == nil {
 		k.Choices = map[string]string{}
 	}
 	if k.Approvals == nil {
 		k.Approvals = map[string]Standing{}
+	}
+	if k.Asked == nil {
+		k.Asked = map[string]string{}
 	}
 	return k
 }
@@ -57,6 +67,11 @@ func (k Kept) check() string {
 	for id, s := range k.Approvals {
 		if !slices.Contains(standingModes, s.Mode) {
 			return "the approval mode of " + id + " is unknown: " + s.Mode
+		}
+	}
+	for id, mode := range k.Asked {
+		if mode != noMode && !slices.Contains(standingModes, mode) {
+			return "the mode that " + id + " was in service with is unknown: " + mode
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -93,17 +94,21 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		}
 		r.tool = tool
 	}
+	// What the record must not say has to be known before there is one; that it
+	// cannot be known is for whoever may see the tool.
+	var unusable error
 	if names := r.tool.Spec.Placeholders(); len(names) > 0 {
 		secrets, err := e.Secrets.Values(names)
 		if err != nil {
-			return secretsUnavailable(err)
+			unusable = secretsUnavailable(err)
+		} else {
+			r.hide(secrets)
 		}
-		r.hide(secrets)
 	}
 	if r.ownRun() {
-		return r.tool.Verify()
+		return cmp.Or(unusable, r.tool.Verify())
 	}
-	if ok, why := e.Catalog.Exposed(r.tool); !ok && (r.tool.Hidden || r.tool.State == catalog.StateActive) {
+	if ok, why := e.Catalog.Exposed(r.tool); !ok && (r.tool.Hidden || r.tool.State == catalog.StateActive || r.unserved()) {
 		return r.conceal(impact.Hidden, why)
 	}
 	seen, err := e.Policy.Visible(ctx, r.in.Principal, []resolver.Tool{r.resolverTool()})
@@ -119,13 +124,21 @@ func (e *Engine) lookup(ctx context.Context, r *run) error {
 		e.shadowHidden(ctx, r)
 		return r.conceal(impact.Hidden, "the policy hides this tool from the caller")
 	}
-	if err := r.tool.Verify(); err != nil {
+	if err := cmp.Or(unusable, r.tool.Verify()); err != nil {
 		return err
 	}
 	if r.tool.State != catalog.StateActive {
 		return fault.New(fault.NotActive, "state-"+slug(string(r.tool.State)), "the tool %q is not active: %s", r.tool.Spec.Name, r.tool.Why)
 	}
 	return nil
+}
+
+// unserved reports whether the tool is one that its caller has no business
+// with: what is not served does not exist over the network, since the reason
+// says how the installation is configured. A revoked one was served, and says
+// that it is.
+func (r *run) unserved() bool {
+	return r.in.Origin == decision.OriginMCPHTTP && r.tool.State != catalog.StateRevoked
 }
 
 // rejected says why the layers of the policy reject a tool. It exists for

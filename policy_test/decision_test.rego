@@ -7,7 +7,7 @@ import data.toolwarrant
 import data.toolwarrant_test.fixture
 
 test_decision_is_complete if {
-	decision := toolwarrant.decision with input as fixture.plain
+	decision := toolwarrant.decision with input as fixture.plain with data.toolwarrant.settings.access.views as []
 	object.keys(decision) == {
 		"violations", "allow", "reasons", "effectivePolicy", "riskLevel", "riskSignals",
 		"humanInTheLoop", "limits", "isolation", "mask", "record",

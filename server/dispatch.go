@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
 const (
@@ -28,6 +29,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if s.leaving.Load() {
 		w.Header().Set("Connection", "close") // the client goes on elsewhere
 	}
+	same := auth.Again(s.opt.Auth, r)
 	who, ok := s.authenticate(w, r)
 	if !ok {
 		return
@@ -41,6 +43,8 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		// Only sessions have a stream to listen on and an end to ask for.
+		r, end := s.held(r, who, same)
+		defer end()
 		s.serve(modern, w, r, who, frame{})
 		return
 	}
@@ -90,6 +94,11 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
+	if f.method == methodListen {
+		var end func()
+		r, end = s.held(r, who, same)
+		defer end()
+	}
 	s.serve(modern, w, r, who, f)
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/toolwarrant/toolwarrant/audit"
@@ -118,8 +119,8 @@ const atOnce = 4
 
 // metrics answers in the text format of Prometheus, or OpenMetrics where the
 // reader prefers it.
-func (s *Server) metrics() http.Handler {
-	return promhttp.HandlerFor(s.opt.Metrics, promhttp.HandlerOpts{
+func (s *Server) metrics(of prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(of, promhttp.HandlerOpts{
 		MaxRequestsInFlight: atOnce, ErrorLog: log.New(s.opt.Logger, "", 0), EnableOpenMetrics: true,
 	})
 }

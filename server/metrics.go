@@ -1,6 +1,12 @@
 package server
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"net/http"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+)
 
 var (
 	metricRequests = prometheus.NewDesc("toolwarrant_mcp_requests_in_flight", "Messages over HTTP that are being served, those that wait for a human included.", nil, nil)
@@ -44,4 +50,36 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	for reason, n := range st.Shed {
 		out <- prometheus.MustNewConstMetric(metricShed, prometheus.CounterValue, float64(n), reason)
 	}
+}
+
+// serveMetrics answers /metrics. Whoever calls tools may not know of each: the
+// numbers that name tools are for those who look after the installation.
+func (s *Server) serveMetrics() http.Handler {
+	whole, nameless := s.metrics(s.opt.Metrics), s.metrics(unnamed{s.opt.Metrics})
+	if s.opt.OpenMetrics {
+		return whole
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, ok := s.authenticate(w, r)
+		switch {
+		case !ok:
+		case s.opt.ToolNames != nil && s.opt.ToolNames(who):
+			whole.ServeHTTP(w, r)
+		default:
+			nameless.ServeHTTP(w, r)
+		}
+	})
+}
+
+// unnamed leaves out the metrics that have the label tool.
+type unnamed struct{ prometheus.Gatherer }
+
+// Gather implements prometheus.Gatherer.
+func (u unnamed) Gather() ([]*dto.MetricFamily, error) {
+	all, err := u.Gatherer.Gather()
+	return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool {
+		return slices.ContainsFunc(f.Metric, func(m *dto.Metric) bool {
+			return slices.ContainsFunc(m.Label, func(l *dto.LabelPair) bool { return l.GetName() == "tool" })
+		})
+	}), err
 }

@@ -90,6 +90,10 @@ type Options struct {
 	Checkpoints func() *service.CheckpointStatus
 	// Metrics are what /metrics answers; nil = there is no such path.
 	Metrics prometheus.Gatherer
+	// ToolNames says who gets the numbers that name tools, hidden ones too; the
+	// principal is nil where nobody is asked. nil = nobody, unless OpenMetrics
+	// says that everybody gets everything.
+	ToolNames func(*decision.Principal) bool
 	// ListRevision names what the lists of all callers depend on, and changes
 	// with it: connected clients are told then. nil = only Changed tells them.
 	ListRevision func() string
@@ -253,11 +257,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", s.serveReady)
 	mux.HandleFunc("GET /{$}", s.serveRoot)
 	if s.opt.Metrics != nil {
-		metrics := s.metrics()
-		if !s.opt.OpenMetrics {
-			metrics = s.guarded(metrics)
-		}
-		mux.Handle("GET /metrics", metrics)
+		mux.Handle("GET /metrics", s.serveMetrics())
 	}
 	if p, ok := s.opt.Auth.(auth.Publisher); ok {
 		for path, doc := range p.Public() {

@@ -28,13 +28,14 @@ const (
 
 	ActApprove Act = "approve"
 	ActDeny    Act = "deny"
+	ActModify  Act = "modify" // an approval with other arguments
 )
 
 // ToolActs are the acts on a tool.
 var ToolActs = []Act{ActRun, ActTest, ActPublish, ActDraft, ActEdit, ActDelete}
 
 // ApprovalActs are the acts on a question.
-var ApprovalActs = []Act{ActApprove, ActDeny}
+var ApprovalActs = []Act{ActApprove, ActDeny, ActModify}
 
 // Permission says whether an act would be refused now, and why.
 type Permission struct {
@@ -80,7 +81,10 @@ func (s *Service) MayTool(ctx context.Context, p decision.Principal, t *catalog.
 		if err := first(append(t.Spec.CheckRuntime(spec.ThisRuntime()), t.Spec.CheckCode()...)); err != nil {
 			return err
 		}
-		return s.mayPublish(ctx, p, t, justification)
+		if err := s.mayPublish(ctx, p, t, justification); err != nil {
+			return err
+		}
+		return s.mayLower(ctx, p, t)
 	case ActDraft:
 		if t.State == catalog.StateDraft {
 			return fault.New(fault.NotActive, "state-draft", "the tool %q is a draft already: %s", t.Spec.Name, t.Why)
@@ -199,7 +203,7 @@ func (s *Service) MayAnswer(p decision.Principal, q approval.Pending, a Act) err
 	if err := s.Needs(p, RoleApprover); err != nil {
 		return err
 	}
-	action := map[Act]approval.Action{ActApprove: approval.ActionAccept, ActDeny: approval.ActionDecline}[a]
+	action := map[Act]approval.Action{ActApprove: approval.ActionAccept, ActDeny: approval.ActionDecline, ActModify: approval.ActionAccept}[a]
 	if action == "" {
 		return fault.New(fault.Internal, "act", "nothing is known of the act %q", a)
 	}

@@ -63,22 +63,16 @@ func (s *Service) SetApproval(ctx context.Context, p decision.Principal, t *cata
 	if err != nil || plan.Old == plan.New {
 		return plan, err
 	}
-	reason = strings.TrimSpace(reason)
-	switch {
-	case len(reason) > maxApprovalReason:
-		return plan, fault.New(fault.Usage, "reason-too-long", "the reason has %d bytes; at most %d go on record", len(reason), maxApprovalReason)
-	case plan.Lowering && reason == "":
-		return plan, fault.New(fault.Usage, "reason-required", "fewer calls of %q would be asked about (%s instead of %s, at level %s): that needs a reason, which goes on record; on the command line: --reason TEXT",
-			plan.Name, plan.New, plan.Old, plan.RiskLevel)
-	case plan.Lowering && !confirmed:
-		return plan, fault.New(fault.Usage, "confirmation-required", "fewer calls of %q would be asked about (%s instead of %s, at level %s): that needs to be confirmed; on the command line: --yes",
-			plan.Name, plan.New, plan.Old, plan.RiskLevel)
+	consent := Consent{Reason: strings.TrimSpace(reason), Confirmed: confirmed}
+	if err := plan.Covered(consent); err != nil {
+		return plan, err
 	}
+	reason = consent.Reason
 	kind := "approval.raise"
 	if plan.Lowering {
 		kind = "approval.lower"
 	}
-	detail := map[string]any{"toolId": plan.ToolID, "name": plan.Name, "old": plan.Old, "new": plan.New, "riskLevel": plan.RiskLevel, "reason": reason}
+	detail := plan.detail(reason)
 	if edited != nil {
 		if err := s.event(ctx, kind, p, detail); err != nil {
 			return plan, err
@@ -87,7 +81,7 @@ func (s *Service) SetApproval(ctx context.Context, p decision.Principal, t *cata
 			s.undone(ctx, kind, p, err)
 			return plan, err
 		}
-		return plan, nil
+		return plan, s.asked(ctx, plan)
 	}
 	return plan, s.keep(ctx, p, kind, func(k *catalog.Kept) error {
 		if k.Approvals[plan.ToolID].Mode != t.Approval {

@@ -189,7 +189,16 @@ func testWorkspace(t *catalog.Tool, files map[string]string) (string, *fault.Err
 // as it is, and the error is LOCAL_PASS_FAILED with the cause in its message;
 // one that the policy does not let this caller publish with this justification
 // stays so too (POLICY_DENIED). The justification goes on record.
+//
+// One that asks humans less than the tool of this toolId did when it was last
+// in service needs PublishLowering.
 func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.Tool, justification string, o TestOptions) (run TestRun, err error) {
+	return s.PublishLowering(ctx, p, t, justification, Consent{}, o)
+}
+
+// PublishLowering is Publish with what a human says for asking less, which goes
+// on record as the event approval.lower.
+func (s *Service) PublishLowering(ctx context.Context, p decision.Principal, t *catalog.Tool, justification string, by Consent, o TestOptions) (run TestRun, err error) {
 	if len(justification) > maxJustification {
 		return run, fault.New(fault.Usage, "justification-too-long", "the justification has %d bytes; at most %d go on record", len(justification), maxJustification)
 	}
@@ -216,6 +225,13 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 	if err := s.mayPublish(ctx, p, t, justification); err != nil {
 		return run, err
 	}
+	plan, err := s.PlanPublish(ctx, p, t)
+	if err != nil {
+		return run, err
+	}
+	if err := plan.Covered(by); err != nil {
+		return run, err
+	}
 	published := t.Spec
 	if t.Path != "" {
 		draft, now := false, time.Now().UnixMilli()
@@ -229,15 +245,26 @@ func (s *Service) Publish(ctx context.Context, p decision.Principal, t *catalog.
 		published = edited
 	}
 	// What is not on record is not put into service.
+	if plan.Lowering {
+		if err := s.event(ctx, "approval.lower", p, plan.detail(strings.TrimSpace(by.Reason))); err != nil {
+			return run, err
+		}
+	}
 	if err := s.event(ctx, "publish", p, map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "specDigest": published.Digest(),
 		"mode": run.Mode, "riskLevel": run.Decision.RiskLevel, "justification": justification}); err != nil {
 		return run, err
 	}
 	if err := s.putIntoService(ctx, t, published, run.Mode, rt.ID+"@"+rt.Version); err != nil {
 		s.undone(ctx, "publish", p, err)
+		if plan.Lowering {
+			s.undone(ctx, "approval.lower", p, err)
+		}
 		return run, err
 	}
-	return run, nil
+	if t.Source == catalog.SourceBuiltin || !s.inCatalog(ctx, t) {
+		return run, nil
+	}
+	return run, s.asked(ctx, plan)
 }
 
 // putIntoService writes what passed: the document, and that it passed. What
@@ -291,6 +318,12 @@ func (s *Service) mayPublish(ctx context.Context, p decision.Principal, t *catal
 
 // Draft takes a tool out of service.
 func (s *Service) Draft(ctx context.Context, p decision.Principal, t *catalog.Tool) error {
+	if t.State == catalog.StateActive && t.Source != catalog.SourceBuiltin {
+		mode := documentMode(t.Spec)
+		if err := s.asked(ctx, ApprovalChange{ToolID: t.Spec.ToolID, Old: mode, New: mode}); err != nil {
+			return err
+		}
+	}
 	if err := s.Catalog.SetPass(ctx, t.Spec.ToolID, nil); err != nil {
 		return err
 	}

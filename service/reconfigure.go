@@ -82,6 +82,10 @@ func (s *Service) inForce() *config.Config {
 	return s.Config
 }
 
+// CatalogInForce is what the configuration says about the catalog now, which a
+// reload changes.
+func (s *Service) CatalogInForce() config.Catalog { return s.inForce().Catalog }
+
 // mergedConfig is now with the changeable values of next.
 func mergedConfig(now, next *config.Config) *config.Config {
 	m := *now

@@ -149,18 +149,21 @@ func (a *app) justificationFlag(c *cobra.Command, to *string) {
 func (a *app) catalogPublishCmd() *cobra.Command {
 	justification := ""
 	var o service.TestOptions
+	var consent service.Consent
 	c := &cobra.Command{
 		Use:   "publish NAME",
 		Short: "Test a tool and, if it passes, serve exactly what passed",
 		Long: "Test a tool and, if it passes, serve exactly what passed. The policy (package\n" +
 			"toolwarrant.publish) says who may publish which level, and what has to be said\n" +
 			"for it; the built-in one asks for a justification from L4 on, and lets trusted\n" +
-			"authors alone publish L5.",
+			"authors alone publish L5.\n\n" +
+			"A tool that asks a human less than when it was last in service needs a reason,\n" +
+			"which goes on record, and a yes: on the terminal, or --yes.",
 		Example: "  toolwarrant catalog publish shout\n" +
 			"  toolwarrant catalog publish cleanup --justification \"clears the cache every night\"",
 		Args: cobra.ExactArgs(1),
 		RunE: a.withTool(func(ctx context.Context, s *service.Service, t *catalog.Tool) error {
-			res, err := s.Publish(ctx, principal(), t, justification, o)
+			res, err := a.publish(ctx, s, t, justification, consent, o)
 			if err != nil {
 				return justify(err)
 			}
@@ -183,6 +186,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 	}
 	testFlags(c, &o)
 	a.justificationFlag(c, &justification)
+	consentFlags(c, &consent)
 	a.formats(c, "text", "json")
 	a.policyFlag(c)
 	return c

@@ -76,6 +76,22 @@ func (a *app) setApproval(ctx context.Context, s *service.Service, t *catalog.To
 	return nil
 }
 
+// consentFlags are what a human says for asking less by a publication.
+func consentFlags(c *cobra.Command, to *service.Consent) {
+	c.Flags().StringVar(&to.Reason, "reason", "", "why a human need not be asked any more; goes on record, required for asking less than before")
+	c.Flags().BoolVar(&to.Confirmed, "yes", false, "asking less is meant so")
+}
+
+// publish publishes a tool; where it would ask a human less and a reason is
+// given, the person at the terminal confirms that.
+func (a *app) publish(ctx context.Context, s *service.Service, t *catalog.Tool, justification string, by service.Consent, o service.TestOptions) (service.TestRun, error) {
+	plan, err := s.PlanPublish(ctx, principal(), t)
+	if err == nil && plan.Lowering && !by.Confirmed && strings.TrimSpace(by.Reason) != "" && isTerminal(a.std.in) && isTerminal(a.std.err) {
+		by.Confirmed = a.confirmLowering(plan)
+	}
+	return s.PublishLowering(ctx, principal(), t, justification, by, o)
+}
+
 // confirmLowering asks the person at the terminal; only the whole word "yes"
 // is one.
 func (a *app) confirmLowering(plan service.ApprovalChange) bool {

@@ -39,6 +39,8 @@ type denial struct {
 	// onlyServed leaves the command out: the person at the terminal is told
 	// more, and an installation whose secrets are open is not even opened.
 	onlyServed bool
+	// unserved tools do not exist over the network.
+	unserved   bool
 	unrecorded bool // the log itself is what fails
 }
 
@@ -52,9 +54,11 @@ func denials() []denial {
 		{name: "hidden and rejected", tool: "x_hiddenrejected", code: "NOT_FOUND", reason: "unknown-tool", onlyServed: true},
 		{name: "not exposed", tool: "sqlInspect", code: "NOT_FOUND", reason: "unknown-tool"},
 		{name: "rejected by the layers", tool: "x_rejected", code: "RESOLVER_REJECT"},
-		{name: "a draft", tool: "x_draft", code: "NOT_ACTIVE", reason: "state-draft"},
-		{name: "a secret is missing", tool: "x_secret", code: "NOT_ACTIVE", reason: "state-missing-requirements"},
-		{name: "the secrets are open to others", tool: "x_secret", code: "NOT_ACTIVE", onlyServed: true,
+		{name: "a draft", tool: "x_draft", code: "NOT_ACTIVE", reason: "state-draft", unserved: true},
+		{name: "a secret is missing", tool: "x_secret", code: "NOT_ACTIVE", reason: "state-missing-requirements", unserved: true},
+		{name: "hidden, and the secrets are open to others", tool: "x_hiddensecret", code: "NOT_FOUND", reason: "unknown-tool", onlyServed: true,
+			before: func(c *corpus) { c.home.openSecrets() }, after: func(c *corpus) { c.home.closeSecrets() }},
+		{name: "the secrets are open to others", tool: "x_secret", code: "NOT_ACTIVE", onlyServed: true, unserved: true,
 			before: func(c *corpus) { c.home.openSecrets() }, after: func(c *corpus) { c.home.closeSecrets() }},
 		{name: "no arguments", tool: "x_fine", code: "INVALID_ARGUMENTS", reason: "missing-argument"},
 		{name: "arguments are a list", tool: "x_fine", args: `[1]`, code: "INVALID_ARGUMENTS", reason: "not-an-object"},
@@ -327,6 +331,10 @@ func denied(t *testing.T, table []denial, change func(data string)) {
 				if d.onlyServed && door.origin == decision.OriginCLIRun {
 					continue
 				}
+				remote := d.unserved && door.origin == decision.OriginMCPHTTP
+				if remote {
+					d.code, d.reason = "NOT_FOUND", "unknown-tool"
+				}
 				if d.before != nil {
 					d.before(c)
 				}
@@ -344,7 +352,9 @@ func denied(t *testing.T, table []denial, change func(data string)) {
 					answers[d.name] = map[said][]string{}
 				}
 				same := said{"", got.code, got.reason}
-				answers[d.name][same] = append(answers[d.name][same], door.name)
+				if !remote {
+					answers[d.name][same] = append(answers[d.name][same], door.name)
+				}
 				if d.unrecorded {
 					if n := len(closes(records(t, c.home.dir), got.callID)); n != 0 {
 						t.Errorf("%s: %d records", d.name, n)

@@ -33,6 +33,7 @@ type exit struct {
 	before       func() // what happens first, nil = nothing
 	// Where it can be: over MCP, or at the command line alone.
 	onlyMCP, onlyCLI bool
+	unserved         bool // it does not exist over the network
 }
 
 // exits are the ways in which a call ends that a caller, a document, an
@@ -58,12 +59,12 @@ func exits(h *exitHome) []exit {
 		{name: "hidden and rejected, for its operator", tool: "x_hiddenrejected", code: "RESOLVER_REJECT", onlyCLI: true},
 		{name: "not exposed", tool: "sqlInspect", code: "NOT_FOUND", reason: "unknown-tool"},
 		{name: "rejected", tool: "x_rejected", code: "RESOLVER_REJECT"},
-		{name: "a draft", tool: "x_draft", code: "NOT_ACTIVE", reason: "state-draft"},
+		{name: "a draft", tool: "x_draft", code: "NOT_ACTIVE", reason: "state-draft", unserved: true},
 		{name: "denied", tool: "x_denied", code: "POLICY_DENIED", reason: "test-deny"},
 		{name: "denied for its arguments", tool: "x_fine", args: `{"text":"forbidden"}`, code: "POLICY_DENIED", reason: "test-argument"},
 		{name: "the policy cannot decide", tool: "x_fine", args: `{"text":"conflict"}`, code: "POLICY_UNAVAILABLE"},
-		{name: "a secret is missing", tool: "x_secret", code: "NOT_ACTIVE", reason: "state-missing-requirements"},
-		{name: "the secrets are open to others", tool: "x_secret", code: "NOT_ACTIVE", before: h.openSecrets, onlyMCP: true},
+		{name: "a secret is missing", tool: "x_secret", code: "NOT_ACTIVE", reason: "state-missing-requirements", unserved: true},
+		{name: "the secrets are open to others", tool: "x_secret", code: "NOT_ACTIVE", before: h.openSecrets, onlyMCP: true, unserved: true},
 		{name: "within its rate", tool: "x_rated", open: true},
 		{name: "beyond its rate", tool: "x_rated", code: "RATE_LIMITED", reason: "rate", onlyMCP: true},
 
@@ -156,6 +157,7 @@ func newExitHome(t *testing.T) *exitHome {
 		add(name, "return 1;", nil, "networkMode", "open")
 	}
 	add("x_draft", "return 1;", map[string]any{"draft": true})
+	add("x_hiddensecret", "return k;", map[string]any{"staticVariables": []any{map[string]any{"k": "${NOT_SET_ANYWHERE}"}}})
 	add("x_secret", "return k;", map[string]any{"staticVariables": []any{map[string]any{"k": "${NOT_SET_ANYWHERE}"}}})
 	add("x_iserror", "return {isError: true, content: []};", nil)
 	add("x_throws", `switch (text) {
@@ -180,7 +182,7 @@ throw new Error("no");`, nil)
 		t.Fatal(errs)
 	}
 	data := filepath.Join(policy, "rego", "data.json")
-	edit(t, data, `"rules": []`, `"rules": [{"id": "test-hide", "effect": "hide", "tools": ["x_hidden", "x_hiddenrejected"]}, {"id": "test-deny", "effect": "deny", "tools": ["x_denied"]}]`)
+	edit(t, data, `"rules": []`, `"rules": [{"id": "test-hide", "effect": "hide", "tools": ["x_hidden", "x_hiddenrejected", "x_hiddensecret"]}, {"id": "test-deny", "effect": "deny", "tools": ["x_denied"]}]`)
 	edit(t, filepath.Join(policy, "cue", "baseline.cue"), "timeoutSeconds: 30", "timeoutSeconds: 5")
 	edit(t, data, `"rates": []`, `"rates": [{"tools": ["x_rated"], "ratePerMinute": 1}]`)
 	for path, content := range map[string]string{
@@ -369,6 +371,9 @@ func TestEveryExitOfAnInstallation(t *testing.T) {
 				}
 				if e.onlyMCP && tr.origin == "cli-run" || e.onlyCLI && tr.origin != "cli-run" {
 					continue
+				}
+				if e.unserved && tr.origin == "mcp-http" {
+					e.code, e.reason = "NOT_FOUND", "unknown-tool"
 				}
 				if e.before != nil {
 					e.before()

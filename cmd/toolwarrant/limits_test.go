@@ -181,7 +181,7 @@ func TestLimits(t *testing.T) {
 	if res := w.callTool("noFetch", nil, nil, cannot, nil); !strings.Contains(fmt.Sprint(res["content"]), "undefinedundefined") {
 		t.Errorf("a tool without network and files sees %v", res["content"])
 	}
-	ended(t, home, w.callTool("ungranted", nil, nil, cannot, nil), "NOT_ACTIVE", "")
+	ended(t, home, w.callTool("ungranted", nil, nil, cannot, nil), "NOT_FOUND", "unknown-tool")
 	p.stop()
 	verifyWhole(t, home)
 	nowhere(t, home, p.log.String(), "do-not-leak-me", "OUTSIDE-DATA", "INTERNAL-DATA")

@@ -166,7 +166,7 @@ func (a *app) serve(ctx context.Context, home string, cfg *config.Config, flags 
 		Share: int(cfg.Limits.SharePercent), MaxListens: int(cfg.Limits.Listens), MaxListensEach: int(cfg.Limits.ListensEach),
 		MaxSessions: int(cfg.Limits.Sessions), MaxSessionsEach: int(cfg.Limits.SessionsEach),
 		ReaderPatience: time.Duration(cfg.Limits.ReaderSeconds) * time.Second,
-		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Checkpoints: s.Checkpoints, Metrics: s.Metrics, Logger: log,
+		Health:         s.Health, Policy: s.PolicyStatus, ListRevision: s.ListRevision, Shadow: s.ShadowStatus, Sinks: s.Sinks, Checkpoints: s.Checkpoints, Metrics: s.Metrics, ToolNames: toolNames(s), Logger: log,
 	})
 	s.Metrics.Register(srv.Collector())
 	if err := s.Started(ctx, version()); err != nil {

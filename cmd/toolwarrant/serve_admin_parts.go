@@ -81,6 +81,18 @@ func setApproval(s *service.Service) func(context.Context, decision.Principal, *
 	}
 }
 
+// toolNames lets those read in /metrics how tools are named who may look at the
+// installation.
+func toolNames(s *service.Service) func(*decision.Principal) bool {
+	return func(p *decision.Principal) bool {
+		who := service.LocalAdmin()
+		if p != nil {
+			who = *p
+		}
+		return s.Needs(who, service.RoleViewer) == nil
+	}
+}
+
 // refusedAdmin puts a request to the admin interface on record whose sender is
 // not authenticated.
 func refusedAdmin(s *service.Service, log zerolog.Logger) func(*http.Request, error) {

@@ -24,6 +24,7 @@ type testView struct {
 func (a *app) testCmd() *cobra.Command {
 	var all, write bool
 	var o service.TestOptions
+	var consent service.Consent
 	justification := ""
 	c := &cobra.Command{
 		Use:   "test SPEC|NAME...",
@@ -82,7 +83,7 @@ Exit status: 0 all passed, 1 one did not, 2 wrong usage, 3 the system failed.`,
 				}
 				var run service.TestRun
 				if write {
-					run, err = s.Publish(ctx, principal(), t, justification, o)
+					run, err = a.publish(ctx, s, t, justification, consent, o)
 					if err != nil && (run.Passed() || run.CallID == "") {
 						if ctx.Err() != nil || !several && a.format != "junit" {
 							a.progress(0, 0, "")
@@ -106,6 +107,7 @@ Exit status: 0 all passed, 1 one did not, 2 wrong usage, 3 the system failed.`,
 	c.Flags().BoolVar(&write, "write", false, "publish what passes")
 	testFlags(c, &o)
 	a.justificationFlag(c, &justification)
+	consentFlags(c, &consent)
 	a.formats(c, "text", "json", "junit")
 	a.policyFlag(c)
 	return c

@@ -7,8 +7,8 @@ import data.toolwarrant.access
 import data.toolwarrant_test.fixture
 
 test_everyone_may_see_and_call if {
-	access.visible with input as fixture.plain
-	access.callable with input as fixture.plain
+	access.visible with input as fixture.plain with data.toolwarrant.settings.access.views as []
+	access.callable with input as fixture.plain with data.toolwarrant.settings.access.views as []
 }
 
 test_rules[note] if {
@@ -27,26 +27,26 @@ test_rules[note] if {
 		"deny from another origin": [{"id": "r", "effect": "deny", "origins": ["cli-run"]}, true, true],
 		"an unknown effect hides": [{"id": "r", "effect": "perhaps"}, false, false],
 	}
-	seen := access.visible with input as fixture.plain with data.toolwarrant.settings.access.rules as [tc[0]]
-	called := access.callable with input as fixture.plain with data.toolwarrant.settings.access.rules as [tc[0]]
+	seen := access.visible with input as fixture.plain with data.toolwarrant.settings.access.views as [] with data.toolwarrant.settings.access.rules as [tc[0]]
+	called := access.callable with input as fixture.plain with data.toolwarrant.settings.access.views as [] with data.toolwarrant.settings.access.rules as [tc[0]]
 	[seen, called] == [tc[1], tc[2]]
-	hidden := access.hidden with input as fixture.plain with data.toolwarrant.settings.access.rules as [tc[0]]
+	hidden := access.hidden with input as fixture.plain with data.toolwarrant.settings.access.views as [] with data.toolwarrant.settings.access.rules as [tc[0]]
 	count(hidden) == {true: 0, false: 1}[seen]
 }
 
 test_reasons_say_why if {
-	reasons := access.reasons with input as fixture.plain
+	reasons := access.reasons with input as fixture.plain with data.toolwarrant.settings.access.views as []
 		with data.toolwarrant.settings.access.rules as [{"id": "no-math", "message": "not today", "categories": ["MATH"]}]
 	reasons == {{"id": "no-math", "message": "not today", "path": ""}}
 }
 
 test_max_risk_level if {
 	tested := fixture.overriding({"fileWrite": true})
-	access.callable with input as tested with data.toolwarrant.settings.access.maxRiskLevel as "L4"
-	not access.callable with input as tested with data.toolwarrant.settings.access.maxRiskLevel as "L3"
-	ids := {r.id | some r in access.reasons} with input as tested with data.toolwarrant.settings.access.maxRiskLevel as "L3"
+	access.callable with input as tested with data.toolwarrant.settings.access.views as [] with data.toolwarrant.settings.access.maxRiskLevel as "L4"
+	not access.callable with input as tested with data.toolwarrant.settings.access.views as [] with data.toolwarrant.settings.access.maxRiskLevel as "L3"
+	ids := {r.id | some r in access.reasons} with input as tested with data.toolwarrant.settings.access.views as [] with data.toolwarrant.settings.access.maxRiskLevel as "L3"
 	ids == {"max-risk-level"}
-	access.visible with input as tested with data.toolwarrant.settings.access.maxRiskLevel as "L3"
+	access.visible with input as tested with data.toolwarrant.settings.access.views as [] with data.toolwarrant.settings.access.maxRiskLevel as "L3"
 }
 
 test_applies_where_every_selector_does if {

@@ -137,6 +137,8 @@ type Server struct {
 	ctx  context.Context // until Close
 	stop context.CancelFunc
 	done chan struct{} // the watcher has ended
+
+	alive time.Duration // between two looks after a stream
 }
 
 // New makes a server. It panics without a Service, a defect of the program.
@@ -153,7 +155,7 @@ func New(opt Options) *Server {
 	if opt.Reload == nil {
 		opt.Reload = opt.Service.Reload
 	}
-	s := &Server{opt: opt, bus: newBus(), done: make(chan struct{})}
+	s := &Server{opt: opt, bus: newBus(), done: make(chan struct{}), alive: aliveEvery}
 	alone := opt.Auth == nil
 	s.reading, s.working, s.streams = newRooms("bodies under way", readAtOnce, alone), newRooms("requests under way", workAtOnce, alone), newRooms("streams open", maxStreams, alone)
 	s.refusals.limit = rate.NewLimiter(maxRefusals, maxRefusals)

@@ -139,7 +139,7 @@ func modify(c *call) (act, error) {
 	if len(in.Args) == 0 {
 		return act{}, fault.New(fault.Usage, "bad-value", "args are the arguments that the call is to run with, an object").At("", "/args", 0, 0)
 	}
-	if err := c.s.opt.Service.MayAnswer(c.who, p, service.ActApprove); err != nil {
+	if err := c.s.opt.Service.MayAnswer(c.who, p, service.ActModify); err != nil {
 		return act{}, err
 	}
 	return act{do: func(ctx context.Context) (answer, error) { // Modify leaves the event approval.decide

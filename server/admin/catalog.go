@@ -166,13 +166,13 @@ func viewCall(r executor.Result) callView {
 func runTool(c *call) (act, error) {
 	name, err := c.toolName()
 	if err != nil {
-		return act{}, err
+		return act{}, c.refusedRun("", err)
 	}
 	var in struct {
 		Args json.RawMessage `json:"args"`
 	}
 	if err := c.read(&in); err != nil {
-		return act{}, err
+		return act{}, c.refusedRun(name, err)
 	}
 	return act{do: func(ctx context.Context) (answer, error) {
 		r := c.s.opt.Service.Engine.Call(ctx, executor.Call{Principal: c.who, Origin: decision.OriginAdmin, Name: name, Args: in.Args})
@@ -184,6 +184,20 @@ func runTool(c *call) (act, error) {
 	}}, nil
 }
 
+// refusedRun puts on record a call that is refused before it can be made, as a
+// broken message of MCP is. Without the record the answer says no more than
+// that there is none.
+func (c *call) refusedRun(name string, err error) error {
+	f := fault.From(err)
+	in := executor.Call{Principal: c.who, Origin: decision.OriginAdmin, Name: name}
+	// A client that leaves must not be able to lose its record.
+	r := c.s.opt.Service.Engine.Refuse(context.WithoutCancel(c.ctx()), in, f)
+	if r.Err != nil && r.Err.Code == fault.AuditUnavailable {
+		return r.Err
+	}
+	return err
+}
+
 // publishTool is testing and, if that passes, serving exactly what passed: a
 // job.
 func publishTool(c *call) (act, error) {
@@ -193,19 +207,29 @@ func publishTool(c *call) (act, error) {
 	}
 	var in struct {
 		Justification string `json:"justification"`
+		Reason        string `json:"reason"`
+		Confirmed     bool   `json:"confirmed"`
 	}
 	if err := c.read(&in); err != nil {
 		return act{}, err
 	}
-	s := c.s.opt.Service
+	s, consent := c.s.opt.Service, service.Consent{Reason: in.Reason, Confirmed: in.Confirmed}
 	if err := s.MayTool(c.ctx(), c.who, t, service.ActPublish, in.Justification); err != nil {
 		return act{}, err
+	}
+	if plan, err := s.PlanPublish(c.ctx(), c.who, t); err != nil {
+		return act{}, err
+	} else if err := plan.Covered(consent); err != nil {
+		return act{}, err
+	}
+	if s.Needs(c.who, service.RoleAdmin) != nil {
+		consent = service.Consent{} // what is in service may change until the job runs
 	}
 	detail := map[string]any{"toolId": t.Spec.ToolID, "name": t.Spec.Name, "specDigest": t.Spec.Digest(), "justification": cut(in.Justification)}
 	return act{detail: detail, do: func(context.Context) (answer, error) {
 		return c.job("publish", 1, func(ctx context.Context, progress service.Progress) (any, error) {
 			progress(0, t.Spec.Name)
-			r, err := s.Publish(ctx, c.who, t, in.Justification, service.TestOptions{})
+			r, err := s.PublishLowering(ctx, c.who, t, in.Justification, consent, service.TestOptions{})
 			if err != nil {
 				return nil, err
 			}

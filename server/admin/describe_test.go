@@ -109,10 +109,10 @@ func TestDoor(t *testing.T) {
 		status            int
 		code, reason      string
 	}{
-		"no credentials":       {"", "GET", "/me", nil, 401, "UNAUTHENTICATED", "missing"},
-		"unknown":              {"mallory", "GET", "/me", nil, 401, "UNAUTHENTICATED", "missing"},
-		"unknown, no path":     {"", "GET", "/nosuch", nil, 401, "UNAUTHENTICATED", "missing"},
-		"unknown, description": {"", "GET", "/openapi.yaml", nil, 401, "UNAUTHENTICATED", "missing"},
+		"no credentials":       {"", "GET", "/me", nil, 401, "UNAUTHENTICATED", "refused"},
+		"unknown":              {"mallory", "GET", "/me", nil, 401, "UNAUTHENTICATED", "refused"},
+		"unknown, no path":     {"", "GET", "/nosuch", nil, 401, "UNAUTHENTICATED", "refused"},
+		"unknown, description": {"", "GET", "/openapi.yaml", nil, 401, "UNAUTHENTICATED", "refused"},
 		"provider down":        {"down", "GET", "/me", nil, 503, "UNAUTHENTICATED", "unavailable"},
 		"nobody authenticated": {"empty", "GET", "/me", nil, 503, "UNAUTHENTICATED", "unavailable"},
 		"another origin":       {"root", "GET", "/me", []string{"Origin", "http://evil.example"}, 403, "", ""},

@@ -59,6 +59,8 @@ type call struct {
 	r    *http.Request
 	who  decision.Principal
 	data []byte // the body, of a POST or PUT
+	// same reports whether the credentials of the request still stand for who.
+	same func(decision.Principal) bool
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
@@ -78,7 +80,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	who := service.LocalAdmin()
+	who, same := service.LocalAdmin(), auth.Again(s.opt.Auth, r)
 	if s.opt.Auth != nil {
 		var err error
 		if who, err = s.opt.Auth.Authenticate(r); err != nil {
@@ -90,7 +92,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	r = r.WithContext(context.WithValue(r.Context(), senderKey{}, who))
+	r = r.WithContext(context.WithValue(r.Context(), senderKey{}, sender{who, same}))
 	if _, pattern := s.mux.Handler(r); pattern == "" {
 		s.nowhere(w, r)
 		return
@@ -99,6 +101,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 type senderKey struct{}
+
+// sender is who sends a request, and whether that still holds.
+type sender struct {
+	who  decision.Principal
+	same func(decision.Principal) bool
+}
 
 // unauthenticated answers a request whose sender nobody knows.
 func (s *Server) unauthenticated(w http.ResponseWriter, r *http.Request, err error) {
@@ -118,7 +126,8 @@ func (s *Server) unauthenticated(w http.ResponseWriter, r *http.Request, err err
 	if status != http.StatusForbidden {
 		status = http.StatusUnauthorized
 	}
-	s.fail(w, fault.New(fault.Unauthenticated, refusal.Reason, "%s", http.StatusText(status)), status)
+	// Why credentials do not hold is for the record: it helps whoever tries some.
+	s.fail(w, fault.New(fault.Unauthenticated, "refused", "%s", http.StatusText(status)), status)
 }
 
 // nowhere answers a path, or a method of a path, that there is not.
@@ -140,20 +149,24 @@ func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) dispatch(rt *route, w http.ResponseWriter, r *http.Request) {
-	who, ok := r.Context().Value(senderKey{}).(decision.Principal)
+	from, ok := r.Context().Value(senderKey{}).(sender)
 	if !ok { // a defect: nothing is done for nobody
 		s.fail(w, fault.New(fault.Internal, "no-principal", "the request has no sender"), 0)
 		return
 	}
-	c := &call{s: s, w: w, r: r, who: who}
+	c := &call{s: s, w: w, r: r, who: from.who, same: from.same}
 	defer func() {
 		if p := recover(); p != nil {
 			s.opt.Logger.Error().Str("operation", rt.id).Str("panic", panicText(p)).Bytes("stack", debug.Stack()).Msg("panic in the admin interface")
 			s.fail(w, fault.New(fault.Internal, "panic", "an unexpected failure inside toolwarrant; see the log"), 0)
 		}
 	}()
-	if err := s.opt.Service.Needs(who, rt.role); err != nil {
+	if err := s.opt.Service.Needs(c.who, rt.role); err != nil {
 		s.refused(c, rt)
+		if rt.id == runID {
+			name, _ := c.toolName() // "" where the path names none
+			err = c.refusedRun(name, err)
+		}
 		s.fail(w, err, 0)
 		return
 	}
@@ -172,22 +185,29 @@ func (s *Server) dispatch(rt *route, w http.ResponseWriter, r *http.Request) {
 // admitted reads the body before it takes a place to work in, which a sender
 // that sends slowly would hold.
 func (s *Server) admitted(rt *route, c *call) (answer, error) {
+	refused := func(err error) (answer, error) {
+		if rt.id == runID {
+			name, _ := c.toolName()
+			err = c.refusedRun(name, err)
+		}
+		return answer{}, err
+	}
 	if rt.method == http.MethodPost || rt.method == http.MethodPut {
 		if err := jsonOnly(c.r); err != nil {
-			return answer{}, err
+			return refused(err)
 		}
 		leave, err := s.reading.enter(c.who)
 		if err != nil {
-			return answer{}, err
+			return refused(err)
 		}
 		defer leave() // when the body is no more needed
 		if c.data, err = c.arrive(); err != nil {
-			return answer{}, err
+			return refused(err)
 		}
 	}
 	leave, err := s.working.enter(c.who)
 	if err != nil {
-		return answer{}, err
+		return refused(err)
 	}
 	defer leave()
 	return s.handle(rt, c)

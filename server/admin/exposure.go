@@ -6,11 +6,13 @@ import (
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
-// exposure gives what the configuration says about what is served. What was
-// chosen for a tool is in the catalog.
+// exposure gives what the configuration in force says about what is served, and
+// the kept choices for the installation. What was chosen for a tool is in the
+// catalog.
 func exposure(c *call) (answer, error) {
-	cat := c.s.opt.Service.Config.Catalog
-	return answer{body: map[string]any{"preset": cat.Preset, "include": cat.Include, "exclude": cat.Exclude}}, nil
+	cat, kept := c.s.opt.Service.CatalogInForce(), c.s.opt.Service.Exposure()
+	return answer{body: map[string]any{"preset": cat.Preset, "include": cat.Include, "exclude": cat.Exclude,
+		"kept": map[string]any{"preset": kept.Preset, "autoExpose": kept.AutoExpose}}}, nil
 }
 
 // maxChosen bounds the tools of one choice.

@@ -7,7 +7,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
-// Bounds of what goes on at one time. One sender has a quarter of each: who
+// Bounds of what goes on at one time. One caller has a quarter of each: who
 // may only look can keep nobody out who has something to do.
 const (
 	readAtOnce = 64 // bodies that arrive, which their senders may let take long
@@ -15,7 +15,7 @@ const (
 	maxStreams = 100
 )
 
-// rooms are places for requests, in total and for each sender. Safe for
+// rooms are places for requests, in total and for each caller. Safe for
 // concurrent use.
 type rooms struct {
 	what        string // there are too many of
@@ -23,15 +23,15 @@ type rooms struct {
 
 	mu    sync.Mutex
 	taken int
-	by    map[sender]int
+	by    map[caller]int
 }
 
-type sender struct{ method, subject string }
+type caller struct{ method, subject string }
 
 // newRooms makes places; alone = nobody is asked who it is, and whoever comes
 // has them all.
 func newRooms(what string, total int, alone bool) *rooms {
-	r := &rooms{what: what, total: total, each: total / 4, by: map[sender]int{}}
+	r := &rooms{what: what, total: total, each: total / 4, by: map[caller]int{}}
 	if alone {
 		r.each = total
 	}
@@ -40,7 +40,7 @@ func newRooms(what string, total int, alone bool) *rooms {
 
 // enter takes a place until leave is called.
 func (r *rooms) enter(who decision.Principal) (leave func(), err error) {
-	key := sender{who.Method, who.Subject}
+	key := caller{who.Method, who.Subject}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {

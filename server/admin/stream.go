@@ -12,8 +12,8 @@ import (
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
-// aliveEvery is how often a stream without events says that it is alive, and
-// how soon it ends for somebody who lost the role.
+// aliveEvery is how often a stream says that it is alive, and how soon it ends
+// for somebody whose credentials do not hold any more.
 const aliveEvery = 15 * time.Second
 
 // stream sends events (WHATWG HTML, section 9.2) until the client leaves. Its
@@ -78,7 +78,7 @@ func stream(w http.ResponseWriter, c *call) {
 			return
 		}
 	}
-	alive := time.NewTicker(aliveEvery)
+	alive := time.NewTicker(c.s.alive)
 	defer alive.Stop()
 	for {
 		select {
@@ -89,7 +89,7 @@ func stream(w http.ResponseWriter, c *call) {
 				return
 			}
 		case <-alive.C:
-			if c.s.opt.Service.Needs(c.who, service.RoleViewer) != nil || !send(": alive\n\n") {
+			if !c.same(c.who) || c.s.opt.Service.Needs(c.who, service.RoleViewer) != nil || !send(": alive\n\n") {
 				return
 			}
 		}

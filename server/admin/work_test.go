@@ -211,6 +211,54 @@ func TestDraftsAskNoLess(t *testing.T) {
 	g.want(200, "ann", "PUT", "/drafts/"+less.str("toolId"), strings.Replace(with("REQUIRED"), `"shout"`, `"other"`, 1), "If-Match", less.header.Get("ETag"))
 }
 
+// TestPublishingAsksNoLess: a tool that is made again under its toolId asks as
+// it did in service, until somebody who may choose that says otherwise.
+func TestPublishingAsksNoLess(t *testing.T) {
+	g := newRig(t)
+	with := func(mode string) string {
+		return strings.Replace(shout, `"name": "shout"`, `"name": "shout", "humanInTheLoop": {"mode": "`+mode+`"}`, 1)
+	}
+	publish := func(who, body string) reply { return g.do(who, "POST", "/catalog/shout/publish", body) }
+	published := func(who, body string) {
+		t.Helper()
+		if done := g.job(publish(who, body)); done.str("state") != "succeeded" {
+			t.Fatalf("publishing ended %s", done.raw)
+		}
+	}
+	path := "/drafts/" + g.want(201, "ann", "POST", "/drafts", with("REQUIRED")).str("toolId")
+	again := func(mode string) {
+		t.Helper()
+		if g.want(200, "ann", "GET", path, nil).str("state") == "ACTIVE" {
+			g.want(200, "ann", "POST", "/catalog/shout/draft", `{}`)
+		}
+		g.want(204, "ann", "DELETE", path, nil, "If-Match", g.want(200, "ann", "GET", path, nil).header.Get("ETag"))
+		if made := g.want(201, "ann", "POST", "/drafts", with(mode)); "/drafts/"+made.str("toolId") != path {
+			t.Fatalf("another tool was made: %s", made.raw)
+		}
+	}
+	published("ann", `{}`)
+	again("DISABLED")
+	g.failed(publish("ann", `{"justification": "x", "reason": "x", "confirmed": true}`), "POLICY_DENIED", "role")
+	if slices.Contains(actions(g.want(200, "ann", "GET", path, nil).body), "publish") {
+		t.Error("publish is shown as allowed")
+	}
+	g.failed(publish("root", `{"justification": "x"}`), "USAGE", "reason-required")
+	g.failed(publish("root", `{"reason": "x"}`), "USAGE", "confirmation-required")
+	if slices.Contains(g.events(), "root approval.lower") {
+		t.Error("what was refused is on record as done")
+	}
+	published("root", `{"reason": "is a scratch tool", "confirmed": true}`)
+	if !slices.Contains(g.events(), "root approval.lower") {
+		t.Error("asking less is not on record")
+	}
+	again("DISABLED")
+	published("ann", `{}`) // as it was
+	again("REQUIRED")
+	published("ann", `{}`) // asks more
+	again("AUTO_APPROVE")
+	g.failed(publish("ann", `{}`), "POLICY_DENIED", "role")
+}
+
 // TestApprovals: what is shown as allowed is what is then done, by whoever may.
 func TestApprovals(t *testing.T) {
 	g := newRig(t)
@@ -225,7 +273,7 @@ func TestApprovals(t *testing.T) {
 	if strings.Contains(shown.raw, "nonce") || strings.Contains(shown.raw, `"ask"`) || shown.str("principal", "subject") != "ann" {
 		t.Errorf("shown %s", shown.raw)
 	}
-	if d := cmp.Diff([]string{"approve", "deny"}, actions(shown.body)); d != "" {
+	if d := cmp.Diff([]string{"approve", "deny", "modify"}, actions(shown.body)); d != "" {
 		t.Errorf("an approver: %s", d)
 	}
 	if got := actions(g.want(200, "vera", "GET", "/approvals/"+id, nil).body); got != nil {
@@ -458,7 +506,7 @@ func TestRest(t *testing.T) {
 // go to whoever makes them, checked and on record first.
 func TestChoices(t *testing.T) {
 	g := newRig(t)
-	g.failed(g.want(501, "ann", "POST", "/exposure", `{"hide": ["base64"]}`), "USAGE", "not-offered")
+	g.failed(g.want(501, "root", "POST", "/exposure", `{"hide": ["base64"]}`), "USAGE", "not-offered")
 	g.failed(g.want(501, "root", "POST", "/catalog/base64/approval", `{"mode": "disabled"}`), "USAGE", "not-offered")
 	if got := slices.DeleteFunc(g.events(), func(e string) bool { return strings.Contains(e, "refuse") }); len(got) != 0 {
 		t.Errorf("on record: %v", got)
@@ -477,22 +525,79 @@ func TestChoices(t *testing.T) {
 		}
 	})
 	for _, bad := range []string{`{}`, `{"expose": []}`, `{"preset": "a", "hide": ["base64"]}`} {
-		g.failed(g.want(400, "ann", "POST", "/exposure", bad), "USAGE", "bad-value")
+		g.failed(g.want(400, "root", "POST", "/exposure", bad), "USAGE", "bad-value")
 	}
-	g.failed(g.want(404, "ann", "POST", "/exposure", `{"hide": ["nosuch"]}`), "NOT_FOUND", "unknown-tool")
-	g.want(200, "ann", "POST", "/exposure", `{"hide": ["base64"]}`)
-	g.want(200, "ann", "POST", "/exposure", `{"preset": ""}`)
+	g.failed(g.want(404, "root", "POST", "/exposure", `{"hide": ["nosuch"]}`), "NOT_FOUND", "unknown-tool")
+	g.want(200, "root", "POST", "/exposure", `{"hide": ["base64"]}`)
+	g.want(200, "root", "POST", "/exposure", `{"preset": ""}`)
+	for _, body := range []string{`{"preset": "everything"}`, `{"expose": ["base64"]}`, `{"hide": ["base64"]}`, `{"autoExpose": true}`} {
+		g.failed(g.want(403, "ann", "POST", "/exposure", body), "POLICY_DENIED", "role")
+	}
 	g.want(403, "ann", "POST", "/catalog/base64/approval", `{"mode": "disabled"}`)
 	g.want(200, "root", "POST", "/catalog/base64/approval", `{"mode": "disabled", "reason": "it only computes", "confirmed": true}`)
 	want := []string{
-		`ann {"preset":null,"autoExpose":null,"expose":null,"hide":["base64"]}`, `ann {"preset":"","autoExpose":null,"expose":null,"hide":null}`,
+		`root {"preset":null,"autoExpose":null,"expose":null,"hide":["base64"]}`, `root {"preset":"","autoExpose":null,"expose":null,"hide":null}`,
 		"root base64 disabled it only computes true",
 	}
 	if d := cmp.Diff(want, chosen); d != "" {
 		t.Errorf("chosen (-want +got):\n%s", d)
 	}
 	acts := slices.DeleteFunc(g.events(), func(e string) bool { return strings.Contains(e, "refuse") })
-	if d := cmp.Diff([]string{"ann admin/choose", "ann admin/choose", "root admin/setApproval"}, acts); d != "" {
+	if d := cmp.Diff([]string{"root admin/choose", "root admin/choose", "root admin/setApproval"}, acts); d != "" {
 		t.Errorf("acts (-want +got):\n%s", d)
+	}
+}
+
+// TestExposureInForce: what is read is what a reload left in force, with the
+// kept choices beside it.
+func TestExposureInForce(t *testing.T) {
+	g := newRig(t)
+	read := func() string { return g.want(200, "vera", "GET", "/exposure", nil).raw }
+	if got := read(); !strings.Contains(got, `"preset":"everything"`) || !strings.Contains(got, `"kept":{"autoExpose":true,"preset":""}`) {
+		t.Errorf("at first %s", got)
+	}
+	next := *g.svc.Config
+	next.Catalog.Exclude.Names = []string{"uuid"}
+	_, err := g.svc.Reconfigure(t.Context(), &next)
+	ann := decision.Principal{Subject: "ann", Method: "oidc"}
+	if err := errors.Join(err, g.svc.AutoExpose(t.Context(), ann, false), g.svc.KeepPreset(t.Context(), ann, "dev-essentials")); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(); !strings.Contains(got, `"uuid"`) || !strings.Contains(got, `"kept":{"autoExpose":false,"preset":"dev-essentials"}`) {
+		t.Errorf("then %s", got)
+	}
+}
+
+// TestRefusedRunsAreRecorded: a call that is refused before it can be made
+// leaves its one record, as a broken message of MCP does.
+func TestRefusedRunsAreRecorded(t *testing.T) {
+	g := newRig(t, func(o *Options) { o.MaxBodyBytes = 1000 })
+	for name, tc := range map[string]struct {
+		who, body, reason string
+		status            int
+		header            []string
+	}{
+		"a member twice":    {"ann", `{"args": {}, "args": {}}`, "duplicate-member", 400, nil},
+		"no JSON":           {"ann", `{"args": `, "bad-syntax", 400, nil},
+		"unknown member":    {"ann", `{"arg": {}}`, "unknown-member", 400, nil},
+		"too large":         {"ann", `{"args": {"text": "` + strings.Repeat("x", 2000) + `"}}`, "body-too-large", 413, nil},
+		"without the role":  {"vera", `{"args": {}}`, "role", 403, nil},
+		"of a form, maybe":  {"ann", `{"args": {}}`, "content-type", 415, []string{"Content-Type", "text/plain"}},
+		"a hidden argument": {"ann", `{"args": {}, "s3cret": 1}`, "unknown-member", 400, nil},
+	} {
+		before := len(g.records(audit.PhaseClose))
+		r := g.want(tc.status, tc.who, "POST", "/catalog/base64/run", tc.body, tc.header...)
+		if r.str("error", "reason") != tc.reason {
+			t.Errorf("%s: answered %s", name, r.raw)
+		}
+		all := g.records(audit.PhaseClose)[before:]
+		if len(all) != 1 {
+			t.Errorf("%s: %d close records", name, len(all))
+			continue
+		}
+		if c := all[0]; c.Error == nil || c.Error.Reason == nil || *c.Error.Reason != tc.reason || c.Origin != decision.OriginAdmin ||
+			c.Principal == nil || c.Principal.Subject != tc.who || c.Tool == nil || c.Tool.Name != "base64" {
+			t.Errorf("%s: recorded %+v %+v", name, c.Error, c.Principal)
+		}
 	}
 }

@@ -1,0 +1,35 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/decision"
+)
+
+// held ends a stream soon after the credentials of its caller do: a key that
+// is revoked and a token that expires end what they opened. It gives the
+// request that is to be served, and what ends the watch.
+func (s *Server) held(r *http.Request, who *decision.Principal, same func(decision.Principal) bool) (*http.Request, func()) {
+	if who == nil || same == nil {
+		return r, func() {}
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	go func() {
+		tick := time.NewTicker(s.beat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if !same(*who) {
+				cancel()
+				return
+			}
+		}
+	}()
+	return r.WithContext(ctx), cancel
+}
