@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -96,15 +97,30 @@ func (c Case) Mismatch(result []byte, failed bool, code, message string) string 
 }
 
 // CasesFile is where the cases of a tool that is a folder stand.
-func CasesFile(t *Tool) string { return filepath.Join(t.Path, casesFile) }
+func CasesFile(t *Tool) string {
+	if t.Source == SourceBuiltin && t.Path == "" {
+		return path.Join("tools", t.Spec.Name, casesFile)
+	}
+	return filepath.Join(t.Path, casesFile)
+}
 
-// Cases reads the cases of a tool that is a folder; there are none for any
-// other. A file that cannot be read or understood is an error of code USAGE.
+// Cases reads the cases of a tool that is bundled or a folder; there are none
+// for any other. A file that cannot be read or understood is an error of code USAGE.
 func Cases(t *Tool) ([]Case, error) {
+	file := CasesFile(t)
+	if t.Source == SourceBuiltin && t.Path == "" {
+		data, err := fs.ReadFile(bundledFiles, file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, badCases(file, "not readable", err)
+		}
+		return ParseCases(file, data)
+	}
 	if st, err := os.Stat(t.Path); err != nil || !st.IsDir() {
 		return nil, nil
 	}
-	file := CasesFile(t)
 	st, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,18 +27,27 @@ import (
 // use a fifth of it.
 const budget = 500_000
 
-// casesOf reads the cases of a tool.
+// casesOf reads the cases of a tool, and those in hostile.json: with files that
+// no author could ship and only workspace makes.
 func casesOf(t *testing.T, tool string) []catalog.Case {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("tools", tool, "cases.json"))
-	if err != nil {
-		t.Fatalf("%v: each tool has its cases beside it", err)
+	var out []catalog.Case
+	for _, name := range []string{"cases.json", "hostile.json"} {
+		file := filepath.Join("tools", tool, name)
+		data, err := os.ReadFile(file)
+		if name != "cases.json" && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%v: each tool has its cases beside it", err)
+		}
+		cases, err := catalog.ParseCases(file, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, cases...)
 	}
-	cases, err := catalog.ParseCases(filepath.Join("tools", tool, "cases.json"), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cases
+	return out
 }
 
 // TestTools runs the cases of every tool, fetches answered from its fixtures.

@@ -123,15 +123,6 @@ func (s *Server) peekTool(w http.ResponseWriter, r *http.Request) string {
 	return params.Name
 }
 
-// guarded serves next to those who are authenticated.
-func (s *Server) guarded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := s.authenticate(w, r); ok {
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
 // identified ends a request whose caller would have to be known and is not:
 // one whose HTTP request was gone before it was looked at.
 func (d *door) identified(next mcp.MethodHandler) mcp.MethodHandler {
