@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -139,8 +140,7 @@ func TestTamperedBundledTool(t *testing.T) {
 		}, "manifest-mismatch", "extra"},
 		{"a folder under another name", func(m fstest.MapFS) {
 			m["tools/hush/spec.json"], m["tools/hush/action.js"] = m["tools/hash/spec.json"], m["tools/hash/action.js"]
-			delete(m, "tools/hash/spec.json")
-			delete(m, "tools/hash/action.js")
+			maps.DeleteFunc(m, func(file string, _ *fstest.MapFile) bool { return strings.HasPrefix(file, "tools/hash/") })
 		}, "manifest-mismatch", "hash"},
 		{"code that is gone", func(m fstest.MapFS) { delete(m, "tools/hash/action.js") }, "unreadable", "hash"},
 	} {

@@ -126,7 +126,7 @@ func filledFailure() *worker.Failure {
 // wire are the Go types that are stored or exchanged, every field filled.
 func wire() map[string]any {
 	pass := catalog.Pass{PassedDigest: sha, At: moment, Mode: "live", Runtime: "r", PolicyRevision: sha, Exposure: "exposed"}
-	kept := catalog.Kept{Preset: "p", AutoExpose: true, Choices: map[string]string{"t1": "hidden"},
+	kept := catalog.Kept{Preset: "p", AutoExpose: true, Asked: map[string]string{"t1": "REQUIRED"}, Choices: map[string]string{"t1": "hidden"},
 		Approvals: map[string]catalog.Standing{"t1": {Mode: "DISABLED", Reason: "r", By: "uid:1", At: moment}}}
 	call := filledCall()
 	return map[string]any{

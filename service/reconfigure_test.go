@@ -47,11 +47,11 @@ func TestReconfigure(t *testing.T) {
 	}{
 		{name: "nothing", base64: "ran"},
 		{name: "a tool is taken out", next: map[string]any{"catalog.exclude.names": []string{"base64"}},
-			applied: []string{"catalog.exclude.names"}, base64: "NOT_ACTIVE/state-draft"},
+			applied: []string{"catalog.exclude.names"}, base64: "NOT_FOUND/unknown-tool"},
 		{name: "a rule that names nothing", next: map[string]any{"catalog.exclude.names": []string{"nosuch"}, "limits.running": 1},
-			reason: "unknown-tool", base64: "NOT_ACTIVE/state-draft"},
+			reason: "unknown-tool", base64: "NOT_FOUND/unknown-tool"},
 		{name: "nor does the rest of it", next: map[string]any{"catalog.preset": "nosuch", "policy.allow-open-mode": true, "egress.private-hosts": []string{"db.example:1"}},
-			reason: "*", base64: "NOT_ACTIVE/state-draft"},
+			reason: "*", base64: "NOT_FOUND/unknown-tool"},
 		{name: "back again, with what needs a restart", next: map[string]any{"audit.fsync": "every", "runtime.workers": 3},
 			applied: []string{"catalog.exclude.names"}, restart: []string{"audit.fsync", "runtime.workers"}, base64: "ran"},
 		{name: "limits and what the operator lets tools do", next: map[string]any{
@@ -93,7 +93,7 @@ func TestReconfigureUnderCalls(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 10 {
-				if got := s.tries(t, "base64"); got != "ran" && got != "NOT_ACTIVE/state-draft" {
+				if got := s.tries(t, "base64"); got != "ran" && got != "NOT_FOUND/unknown-tool" {
 					t.Errorf("a call %s", got)
 				}
 			}

@@ -106,7 +106,7 @@ func TestPanicIsLogged(t *testing.T) {
 	g := newRig(t, func(o *Options) { o.Logger = zerolog.New(&log) })
 	rt := &route{id: "broken", method: http.MethodGet, path: "/broken", role: "viewer", read: func(*call) (answer, error) { panic("a secret of somebody") }}
 	req, _ := http.NewRequest(http.MethodGet, "http://localhost/broken", nil)
-	g.srv.dispatch(rt, discard{http.Header{}}, req.WithContext(context.WithValue(req.Context(), senderKey{}, people["vera"])))
+	g.srv.dispatch(rt, discard{http.Header{}}, req.WithContext(context.WithValue(req.Context(), senderKey{}, sender{who: people["vera"]})))
 	if text := log.String(); !strings.Contains(text, "rooms_test.go") || strings.Contains(text, "a secret of") {
 		t.Errorf("%s", text)
 	}
