@@ -138,12 +138,11 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) (p approval.Pen
 
 // body reads an answer. It comes at once from who has one to give.
 func (c *callback) body(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
-	if r.ContentLength > maxCallback {
-		return nil, http.StatusRequestEntityTooLarge, fault.New(fault.Usage, "too-large", "an answer has at most %d bytes", maxCallback)
-	}
 	defer c.reading.begin(w)()
-	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxCallback))
-	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+	body, err = io.ReadAll(io.LimitReader(r.Body, maxCallback+1))
+	if len(body) > maxCallback {
+		// Who is still sending would get a reset, and not the answer.
+		_, _ = io.CopyN(io.Discard, r.Body, 4*maxCallback)
 		return nil, http.StatusRequestEntityTooLarge, fault.New(fault.Usage, "too-large", "an answer has at most %d bytes", maxCallback)
 	} else if err != nil {
 		return nil, http.StatusBadRequest, fault.New(fault.Usage, "unreadable", "the answer could not be read to its end in its time")
