@@ -29,7 +29,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	if s.leaving.Load() {
 		w.Header().Set("Connection", "close") // the client goes on elsewhere
 	}
-	same := auth.Again(s.opt.Auth, r)
+	given := auth.CredentialsOf(s.opt.Auth, r)
 	who, ok := s.authenticate(w, r)
 	if !ok {
 		return
@@ -43,7 +43,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		// Only sessions have a stream to listen on and an end to ask for.
-		r, end := s.held(r, who, same)
+		r, end := s.held(r, who, given)
 		defer end()
 		s.serve(modern, w, r, who, frame{})
 		return
@@ -96,7 +96,7 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	r.ContentLength = int64(len(body))
 	if f.method == methodListen {
 		var end func()
-		r, end = s.held(r, who, same)
+		r, end = s.held(r, who, given)
 		defer end()
 	}
 	s.serve(modern, w, r, who, f)

@@ -59,8 +59,8 @@ type call struct {
 	r    *http.Request
 	who  decision.Principal
 	data []byte // the body, of a POST or PUT
-	// same reports whether the credentials of the request still stand for who.
-	same func(decision.Principal) bool
+	// given are the credentials of the request.
+	given auth.Credentials
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
@@ -80,7 +80,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	who, same := service.LocalAdmin(), auth.Again(s.opt.Auth, r)
+	who, given := service.LocalAdmin(), auth.CredentialsOf(s.opt.Auth, r)
 	if s.opt.Auth != nil {
 		var err error
 		if who, err = s.opt.Auth.Authenticate(r); err != nil {
@@ -92,7 +92,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	r = r.WithContext(context.WithValue(r.Context(), senderKey{}, sender{who, same}))
+	r = r.WithContext(context.WithValue(r.Context(), senderKey{}, sender{who, given}))
 	if _, pattern := s.mux.Handler(r); pattern == "" {
 		s.nowhere(w, r)
 		return
@@ -104,8 +104,8 @@ type senderKey struct{}
 
 // sender is who sends a request, and whether that still holds.
 type sender struct {
-	who  decision.Principal
-	same func(decision.Principal) bool
+	who   decision.Principal
+	given auth.Credentials
 }
 
 // unauthenticated answers a request whose sender nobody knows.
@@ -154,7 +154,7 @@ func (s *Server) dispatch(rt *route, w http.ResponseWriter, r *http.Request) {
 		s.fail(w, fault.New(fault.Internal, "no-principal", "the request has no sender"), 0)
 		return
 	}
-	c := &call{s: s, w: w, r: r, who: from.who, same: from.same}
+	c := &call{s: s, w: w, r: r, who: from.who, given: from.given}
 	defer func() {
 		if p := recover(); p != nil {
 			s.opt.Logger.Error().Str("operation", rt.id).Str("panic", panicText(p)).Bytes("stack", debug.Stack()).Msg("panic in the admin interface")

@@ -78,6 +78,7 @@ func stream(w http.ResponseWriter, c *call) {
 			return
 		}
 	}
+	same := c.given.Watch(c.r)
 	alive := time.NewTicker(c.s.alive)
 	defer alive.Stop()
 	for {
@@ -89,7 +90,7 @@ func stream(w http.ResponseWriter, c *call) {
 				return
 			}
 		case <-alive.C:
-			if !c.same(c.who) || c.s.opt.Service.Needs(c.who, service.RoleViewer) != nil || !send(": alive\n\n") {
+			if !same(c.who) || c.s.opt.Service.Needs(c.who, service.RoleViewer) != nil || !send(": alive\n\n") {
 				return
 			}
 		}
