@@ -1,6 +1,6 @@
 package audit
 
-import "bytes"
+import "encoding/binary"
 
 // Escaped is JSON text in which the characters are escapes that encoders leave
 // as they are and that terminals and readers of lines act on: DEL, the C1
@@ -26,17 +26,23 @@ const hexDigits = "0123456789abcdef"
 
 // nextActing is where the next of those characters begins, or -1.
 func nextActing(line []byte, from int) int {
-	for i := from; i < len(line); {
-		next := bytes.IndexFunc(line[i:], func(r rune) bool { return r >= 0x7f })
-		if next < 0 {
-			return -1
-		}
-		i += next
-		for i < len(line) && line[i] >= 0x7f {
-			if _, n := acting(line[i:]); n > 0 {
-				return i
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	i := from
+	for i < len(line) {
+		// Eight bytes at a time, as long as all are below DEL.
+		for i+8 <= len(line) {
+			w := binary.LittleEndian.Uint64(line[i:])
+			if (w|(w+ones))&tops != 0 {
+				break
 			}
-			i++
+			i += 8
+		}
+		for end := min(i+8, len(line)); i < end; i++ {
+			if line[i] >= 0x7f {
+				if _, n := acting(line[i:]); n > 0 {
+					return i
+				}
+			}
 		}
 	}
 	return -1

