@@ -155,6 +155,7 @@ var waysOut = map[string]struct {
 	"service notary.refused .Msg":                       {2, ours},
 	"service Service.checkTail .Msg":                    {2, ours},
 	"audit hashFile io.Copy":                            {1, local},
+	"service callback.body io.CopyN":                    {1, local},
 	"service notary.note .Msg":                          {1, ours},
 	"service Service.sweep .Msg":                        {2, ours},
 	"service Service.warm .Msg":                         {1, ours},
