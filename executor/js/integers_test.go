@@ -85,5 +85,10 @@ func TestIntegersStored(t *testing.T) {
 			`["TypeError","TypeError","TypeError",3,0,0,1,7,4]`},
 		{`const s=new Uint8Array(4).map((_,i)=>i);for(let i=0,j=3;i<j;i++,j--)[s[i],s[j]]=[s[j],s[i]];let l=[1e20,2];[l[0],l[1]]=[l[1],l[0]];return [...s,...l]`,
 			`[3,2,1,0,2,100000000000000000000]`},
+		// set reads indices, and a constructor iterates.
+		{`const u=new Uint8Array(3);u.set(new Set([7]));u.set({length:2,0:2**64+4096+5,1:"6",*[Symbol.iterator](){yield 9}},1);return [...u,...new Uint8Array(new Set([7]))]`,
+			`[0,0,6,7]`},
+		{`const u=new Uint8Array(2);u.set(new Float64Array(0));u.set(new Uint8Array(0),2);u.set([]);try{u.set([],3)}catch(e){return [u.length,e.name]}`, `[2,"RangeError"]`},
+		{`const u=new Uint32Array(2);u.set([2**64+4096],1);u.set("3");return [...u]`, `[3,4096]`},
 	})
 }

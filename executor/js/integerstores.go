@@ -149,7 +149,7 @@ func (s *session) modular(v goja.Value) goja.Value {
 }
 
 // species is the class of what a method of a typed array makes (ECMA-262
-// 23.2.4.1), undefined where the engine finds that out itself.
+// 23.2.4.1): that of v itself where nothing says another.
 func (s *session) species(v goja.Value) goja.Value {
 	obj, _ := v.(*goja.Object)
 	class, ok := obj.Get("constructor").(*goja.Object)
@@ -171,6 +171,17 @@ func (s *session) listed(source goja.Value) *goja.Object {
 		}
 	}
 	return s.native.integers.from(nil, source).(*goja.Object)
+}
+
+// indexed is an array of what stands at the indices of obj, as the method set
+// reads it: no iterator has a part in that.
+func (s *session) indexed(obj *goja.Object) *goja.Object {
+	s.boundedLength(obj, "set")
+	var list []any
+	for i := range lengthOf(obj) {
+		list = append(list, orUndefined(obj.Get(index(i))))
+	}
+	return s.vm.NewArray(list...)
 }
 
 // numbersOf are the elements of an array of ours as numbers that are not too
@@ -256,7 +267,7 @@ func (s *session) cutDescriptor(call goja.FunctionCall) []goja.Value {
 		}
 		_ = plain.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
-	if len(plain.Keys()) > 0 && plain.Get("value") == nil && plain.Get("get") == nil && plain.Get("set") == nil || len(plain.Keys()) == 0 {
+	if plain.Get("value") == nil && plain.Get("get") == nil && plain.Get("set") == nil {
 		// The engine wants a value; the one that is there changes nothing.
 		if now := list.Get(call.Arguments[1].String()); now != nil {
 			_ = plain.DefineDataProperty("value", now, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
@@ -319,41 +330,48 @@ func (s *session) integersOf(source goja.Value, constructs bool) goja.Value {
 	if _, buffer := arrayBuffer(obj); buffer && constructs {
 		return source
 	}
-	large := func(x float64) bool { return math.Abs(x) >= tooLarge && !math.IsInf(x, 0) }
 	n, typed := s.typedArray(obj)
 	switch {
-	case !typed:
+	case !typed && constructs:
 		return s.numbersOf(s.listed(obj))
+	case !typed:
+		if list := s.indexed(obj); lengthOf(list) > 0 {
+			return s.numbersOf(list)
+		}
+		return s.vm.NewArray() // the engine fails on an empty typed one
 	case n == 0: // also one whose buffer was taken away
+		if buf, _ := arrayBuffer(obj.Get("buffer")); !constructs && !buf.Detached() {
+			return s.vm.NewArray()
+		}
 		return source
 	}
 	switch list := obj.Export().(type) {
 	case []float32:
-		if slices.ContainsFunc(list, func(x float32) bool { return large(float64(x)) }) {
-			out := make([]float64, len(list))
-			for i, x := range list {
-				out[i] = cutFloat(float64(x))
-			}
+		if out := cutFloats(list); out != nil {
 			return s.floats(out)
 		}
 	case []float64:
-		if slices.ContainsFunc(list, large) {
-			out := make([]float64, len(list))
-			for i, x := range list {
-				out[i] = cutFloat(x)
-			}
+		if out := cutFloats(list); out != nil {
 			return s.floats(out)
 		}
 	}
 	return source
 }
 
-// cutFloat takes a number modulo 2^32 where it is too large.
-func cutFloat(x float64) float64 {
-	if math.Abs(x) >= tooLarge && !math.IsInf(x, 0) {
-		return math.Mod(x, wordRange)
+// cutFloats takes the numbers that are too large modulo 2^32; nil = there are
+// none.
+func cutFloats[T float32 | float64](list []T) []float64 {
+	large := func(x T) bool { return math.Abs(float64(x)) >= tooLarge && !math.IsInf(float64(x), 0) }
+	if !slices.ContainsFunc(list, large) {
+		return nil
 	}
-	return x
+	out := make([]float64, len(list))
+	for i, x := range list {
+		if out[i] = float64(x); large(x) {
+			out[i] = math.Mod(out[i], wordRange)
+		}
+	}
+	return out
 }
 
 // viewOf gives an assignment what to store into: for a list of integers, one
