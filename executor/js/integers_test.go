@@ -88,7 +88,7 @@ func TestIntegersStored(t *testing.T) {
 		// set reads indices, and a constructor iterates.
 		{`const u=new Uint8Array(3);u.set(new Set([7]));u.set({length:2,0:2**64+4096+5,1:"6",*[Symbol.iterator](){yield 9}},1);return [...u,...new Uint8Array(new Set([7]))]`,
 			`[0,0,6,7]`},
-		{`const u=new Uint8Array(2);u.set(new Float64Array(0));u.set(new Uint8Array(0),2);u.set([]);try{u.set([],3)}catch(e){return [u.length,e.name]}`, `[2,"RangeError"]`},
+		{`const u=new Uint8Array(2);u.set(new Float64Array(0));u.set(new Uint8Array(0),2);u.set([]);new Uint8ClampedArray(2).set(new Uint8Array(0));new Float64Array(1).set(new Uint8Array(0));try{u.set([],3)}catch(e){return [u.length,e.name]}`, `[2,"RangeError"]`},
 		{`const u=new Uint32Array(2);u.set([2**64+4096],1);u.set("3");return [...u]`, `[3,4096]`},
 	})
 }

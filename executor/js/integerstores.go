@@ -55,10 +55,17 @@ func (s *session) installIntegers() {
 		return args
 	})
 	s.guard(proto, "set", func(call goja.FunctionCall) []goja.Value {
-		if len(call.Arguments) == 0 || !s.integral(call.This) {
+		if len(call.Arguments) == 0 {
 			return call.Arguments
 		}
 		args := slices.Clone(call.Arguments)
+		if s.emptyList(args[0]) {
+			args[0] = s.vm.NewArray() // the engine fails on an empty typed one
+			return args
+		}
+		if !s.integral(call.This) {
+			return args
+		}
 		if len(args) > 1 {
 			args[1] = args[1].ToNumber() // comes first
 		}
@@ -171,6 +178,20 @@ func (s *session) listed(source goja.Value) *goja.Object {
 		}
 	}
 	return s.native.integers.from(nil, source).(*goja.Object)
+}
+
+// emptyList reports whether v is a typed array without elements, whose buffer is
+// there.
+func (s *session) emptyList(v goja.Value) bool {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return false
+	}
+	if n, typed := s.typedArray(obj); !typed || n > 0 {
+		return false
+	}
+	buf, _ := arrayBuffer(obj.Get("buffer"))
+	return !buf.Detached()
 }
 
 // indexed is an array of what stands at the indices of obj, as the method set
@@ -338,11 +359,8 @@ func (s *session) integersOf(source goja.Value, constructs bool) goja.Value {
 		if list := s.indexed(obj); lengthOf(list) > 0 {
 			return s.numbersOf(list)
 		}
-		return s.vm.NewArray() // the engine fails on an empty typed one
+		return s.vm.NewArray() // no typed one, see emptyList
 	case n == 0: // also one whose buffer was taken away
-		if buf, _ := arrayBuffer(obj.Get("buffer")); !constructs && !buf.Detached() {
-			return s.vm.NewArray()
-		}
 		return source
 	}
 	switch list := obj.Export().(type) {
