@@ -10,12 +10,11 @@ import (
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
+// globals are the TypeScript declarations of what every tool finds in the
+// runtime.
+//
 //go:embed globals.d.ts
 var globals []byte
-
-// Globals are the TypeScript declarations of what every tool finds in the
-// runtime. The caller must not change them.
-func Globals() []byte { return globals }
 
 // WriteTypes writes the declarations for a tool into the folder types of its
 // folder: globals.d.ts and tool.d.ts. What is there is replaced. The error is

@@ -5,8 +5,7 @@
 // A master key never leaves this package: keys are derived from it with HKDF
 // (RFC 5869), the purpose as info, so that one that leaks says nothing about
 // the others. Its id is derived as well and may be published. The keyring
-// lies in the home (Open), or its master secret comes from the environment or
-// a mounted file (FromSecret, FromFile, NewStatic), which replicas share.
+// lies in the home (Open), which the processes of one installation share.
 //
 // The keys of policy bundles are apart from that: pairs that an operator makes
 // (ReadSigningKey, ReadVerifyKey). A key that is derived here would not do,

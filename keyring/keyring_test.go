@@ -100,9 +100,9 @@ func TestPurposesAreApart(t *testing.T) {
 // TestVector fixes the derivation: what was made with a key has to be
 // checkable by later versions.
 func TestVector(t *testing.T) {
-	s, err := NewStatic([]byte("0123456789abcdef0123456789abcdef"))
+	m, err := newMaster([]byte("0123456789abcdef0123456789abcdef"))
 	must(t, err)
-	k, err := s.Current(ParamsDigest)
+	k, err := m.derive(ParamsDigest)
 	must(t, err)
 	const id, key = "08ff139aa46bb0a8", "520d33ae6682f5bb2ef5d5a9302b1ea5e7faa15c692ee4f15491db29ec08cf3c"
 	if k.ID != id || hex.EncodeToString(k.Bytes) != key {
@@ -261,35 +261,6 @@ func TestGone(t *testing.T) {
 	wantUnusable(t, err, "keyring")
 	must(t, os.Mkdir(filepath.Join(dir, FileName), 0o700))
 	_, err = Open(dir)
-	wantUnusable(t, err, "cannot read")
-}
-
-func TestStatic(t *testing.T) {
-	const text = "a secret of more than thirty-two bytes"
-	a, err := FromSecret(text + "\n")
-	must(t, err)
-	path := filepath.Join(t.TempDir(), "secret")
-	must(t, os.WriteFile(path, []byte(text+"\n"), 0o644))
-	b, err := FromFile(path)
-	must(t, err)
-	ka, err := a.Current(ParamsDigest)
-	must(t, err)
-	kb, ok, err := b.Lookup(ParamsDigest, ka.ID)
-	must(t, err)
-	if !ok || string(ka.Bytes) != string(kb.Bytes) {
-		t.Error("one secret, two keys")
-	}
-	next, err := NewStatic([]byte("another secret of more than thirty-two bytes"), []byte(text))
-	must(t, err)
-	if k, ok, _ := next.Lookup(ParamsDigest, ka.ID); !ok || string(k.Bytes) != string(ka.Bytes) {
-		t.Error("the previous secret is not known")
-	}
-	if k, _ := next.Current(ParamsDigest); k.ID == ka.ID {
-		t.Error("the current secret is the previous one")
-	}
-	_, err = FromSecret("  short  ")
-	wantUnusable(t, err, "32")
-	_, err = FromFile(filepath.Join(t.TempDir(), "none"))
 	wantUnusable(t, err, "cannot read")
 }
 

@@ -75,13 +75,3 @@ func readCapabilities(text []byte) (*ast.Capabilities, error) {
 	})
 	return c, nil
 }
-
-// Capabilities is the capabilities file of the policy, for
-// "opa check --capabilities".
-func Capabilities() ([]byte, error) {
-	b, err := json.MarshalIndent(capabilities(), "", "  ")
-	if err != nil {
-		return nil, fault.New(fault.Internal, "capabilities", "the capabilities cannot be written").Because(err)
-	}
-	return b, nil
-}

@@ -324,3 +324,10 @@ func (l *locked) ListRevision() string {
 	l.n++
 	return fmt.Sprint(l.n / 40)
 }
+
+// size is how many bytes the remembered lists take.
+func (m *listMemory) size() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.bytes
+}

@@ -92,10 +92,3 @@ func (m *listMemory) add(k listKey, l *List) {
 		m.lists.RemoveOldest()
 	}
 }
-
-// size is how many bytes the remembered lists take.
-func (m *listMemory) size() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.bytes
-}
