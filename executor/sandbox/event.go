@@ -22,5 +22,6 @@ type Event struct {
 }
 
 // A Listener is told of each Event, in the goroutine of the command and after
-// its end. What it does, panics included, changes nothing for the command.
+// its end. What it does, panics included, changes nothing for the command, but
+// it is waited for: one that may block belongs behind a Queue.
 type Listener func(Event)

@@ -63,7 +63,7 @@ func (o observer) attach(ctx context.Context, c Command) (Process, error) {
 	w := &watched{Process: p, told: make(chan struct{})}
 	go func() {
 		defer close(w.told)
-		w.result, w.err = p.Wait()
+		w.err = guarded(func() (err error) { w.result, err = p.Wait(); return err })
 		o.report(c, began, w.result, w.err)
 	}()
 	return w, nil
