@@ -1,0 +1,99 @@
+package escape
+
+import (
+	"context"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/backends"
+)
+
+var only = flag.String("backends", "", "names of back ends, with commas between; without it, process, and with -matrix all that run commands of the host")
+
+// factories gives the back ends whose probe works here, and logs why others
+// do not. The set is closed with the test.
+func factories(t *testing.T) []sandbox.Factory {
+	t.Helper()
+	names := []string{"process"}
+	if *only != "" {
+		names = strings.Split(*only, ",")
+	}
+	opts := backends.Options{}
+	if *only != "" || *matrixDir == "" {
+		opts.Only = names
+	}
+	opts.Set.ProbeTimeout = 30 * time.Second
+	set := backends.All(opts)
+	t.Cleanup(func() { _ = set.Close() })
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var list []sandbox.Factory
+	for _, p := range set.Probe(ctx) {
+		f, err := set.ByID(p.ID)
+		must(t, err)
+		taker, ok := f.(sandbox.ImageTaker)
+		switch {
+		case !p.OK:
+			t.Logf("%s does not work here: %s", p.ID, p.Reason)
+		case ok && !taker.TakesImage(""):
+			t.Logf("%s does not run programs of the host; it has probes of its own", p.ID)
+		default:
+			list = append(list, f)
+		}
+	}
+	if *only != "" && len(list) < len(names) {
+		t.Errorf("of %s only %d work here", *only, len(list))
+	}
+	if len(list) == 0 {
+		t.Skip("no sandbox works here; the log says why")
+	}
+	return list
+}
+
+// each runs a test in a new sandbox of every back end.
+func each(t *testing.T, r *rig, test func(t *testing.T, f sandbox.Factory, sb sandbox.Sandbox)) {
+	t.Helper()
+	for _, f := range factories(t) {
+		t.Run(f.ID(), func(t *testing.T) {
+			sb, err := f.Create(t.Context(), r.spec())
+			if refuses(err) {
+				t.Skipf("it refuses: %v", err)
+			}
+			must(t, err)
+			t.Cleanup(func() { _ = sb.Close() })
+			test(t, f, sb)
+		})
+	}
+}
+
+// running counts the processes of the host that have text in their arguments.
+func running(text string) int {
+	n := 0
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		line, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		if err == nil && slices.Contains(strings.Split(string(line), "\x00"), text) {
+			n++
+		}
+	}
+	return n
+}
+
+// gone waits until no process of the host has text in its arguments.
+func gone(t *testing.T, text string, within time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(within); ; time.Sleep(10 * time.Millisecond) {
+		n := running(text)
+		if n == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d processes are left after %v", n, within)
+		}
+	}
+}
