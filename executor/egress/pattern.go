@@ -12,7 +12,8 @@ import (
 
 // pattern is one host entry of a policy: an exact host or address, *.suffix
 // (any depth below, not the suffix itself), or * (any host); each may carry a
-// port. prefix is set for a deny entry that names a range of addresses.
+// port; or a range of addresses, which matches literals. prefix is set for what
+// names addresses.
 type pattern struct {
 	kind   patternKind
 	host   string
@@ -31,8 +32,8 @@ const (
 )
 
 func parsePattern(entry string) pattern {
-	if p, err := netip.ParsePrefix(entry); err == nil {
-		return pattern{kind: addressRange, prefix: p.Masked()}
+	if strings.Contains(entry, "/") {
+		return parseRange(entry)
 	}
 	host, port, ok := splitPort(entry)
 	if !ok {
@@ -63,6 +64,35 @@ func parsePattern(entry string) pattern {
 	return p
 }
 
+// parseRange reads 192.0.2.0/24, 192.0.2.0/24:443, 2001:db8::/32 or
+// [2001:db8::/32]:443.
+func parseRange(entry string) pattern {
+	host, port := entry, uint16(0)
+	if i := strings.LastIndexByte(entry, ':'); i > strings.IndexByte(entry, '/') {
+		var ok bool
+		if host, port, ok = splitPort(entry); !ok {
+			return pattern{}
+		}
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		if host, ok = strings.CutSuffix(inner, "]"); !ok {
+			return pattern{}
+		}
+	}
+	p, err := netip.ParsePrefix(host)
+	if err != nil {
+		return pattern{}
+	}
+	if p.Addr().Is4In6() {
+		// The addresses that are compared have this spelling no more.
+		if p.Bits() < 96 {
+			return pattern{}
+		}
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return pattern{kind: addressRange, port: port, prefix: p.Masked()}
+}
+
 // splitPort cuts a port off. An IPv6 address without brackets has none.
 func splitPort(entry string) (host string, port uint16, ok bool) {
 	i := strings.LastIndexByte(entry, ':')
@@ -84,6 +114,8 @@ func (p pattern) matches(t *target) bool {
 		return !t.addr.IsValid() && len(t.host) > len(p.host)+1 && strings.HasSuffix(t.host, "."+p.host)
 	case anyHost:
 		return true
+	case addressRange:
+		return t.addr.IsValid() && p.prefix.Contains(t.addr)
 	}
 	return false
 }
