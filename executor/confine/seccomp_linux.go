@@ -6,7 +6,6 @@ import (
 	"syscall"
 
 	"github.com/elastic/go-seccomp-bpf"
-	"github.com/elastic/go-seccomp-bpf/arch"
 	"golang.org/x/sys/unix"
 )
 
@@ -29,49 +28,34 @@ var allowed = []string{
 // nothing else.
 const threadFlags = unix.CLONE_VM | unix.CLONE_THREAD | unix.CLONE_SIGHAND
 
+// actionENOSYS makes a call fail as one that the kernel does not have.
+const actionENOSYS = seccomp.ActionErrno | seccomp.Action(syscall.ENOSYS)
+
 // filterCalls puts the filter into force for all threads. It reports false
 // on a kernel or an architecture without one.
 func filterCalls() (bool, error) {
 	if !seccomp.Supported() {
 		return false, nil
 	}
-	info, err := arch.GetInfo("")
+	r, err := newRules()
 	if err != nil {
 		return false, nil
 	}
-	has := func(name string) bool { _, ok := info.SyscallNames[name]; return ok }
-	group := seccomp.SyscallGroup{Action: seccomp.ActionAllow}
-	for _, name := range allowed {
-		if has(name) {
-			group.Names = append(group.Names, name)
-		}
-	}
-	conditional := func(name string, c ...seccomp.Condition) {
-		if has(name) {
-			group.NamesWithCondtions = append(group.NamesWithCondtions, seccomp.NameWithConditions{Name: name, Conditions: c})
-		}
-	}
+	r.always(allowed...)
 	// Threads, not processes.
-	conditional("clone", seccomp.Condition{Argument: 0, Operation: seccomp.BitsSet, Value: threadFlags})
+	r.when("clone", allOf(0, threadFlags)...)
 	// Signals to its own threads: the Go scheduler preempts with them.
-	conditional("tgkill", seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: uint64(os.Getpid())})
+	r.when("tgkill", equal(0, uint64(os.Getpid())))
 	// No page becomes code.
-	for _, name := range []string{"mmap", "mprotect"} {
-		conditional(name, seccomp.Condition{Argument: 2, Operation: seccomp.BitsNotSet, Value: unix.PROT_EXEC})
-	}
+	r.when("mmap", noneOf(2, unix.PROT_EXEC))
+	r.when("mprotect", noneOf(2, unix.PROT_EXEC))
 	// Go asks whether its descriptors block, and names its memory.
-	conditional("fcntl", seccomp.Condition{Argument: 1, Operation: seccomp.LessOrEqual, Value: unix.F_SETFL})
-	conditional("prctl", seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: unix.PR_SET_VMA})
-	groups := []seccomp.SyscallGroup{group}
-	if has("clone3") {
-		// Its flags are in memory, where a filter cannot look. Callers fall
-		// back to clone when it does not exist.
-		groups = append(groups, seccomp.SyscallGroup{Action: seccomp.ActionErrno | seccomp.Action(syscall.ENOSYS), Names: []string{"clone3"}})
-	}
-	err = seccomp.LoadFilter(seccomp.Filter{
-		NoNewPrivs: true, Flag: seccomp.FilterFlagTSync,
-		Policy: seccomp.Policy{DefaultAction: seccomp.ActionErrno, Syscalls: groups},
-	})
+	r.when("fcntl", seccomp.Condition{Argument: 1, Operation: seccomp.LessOrEqual, Value: unix.F_SETFL})
+	r.when("prctl", equal(0, unix.PR_SET_VMA))
+	// Its flags are in memory, where a filter cannot look. Callers fall
+	// back to clone when it does not exist.
+	r.missing("clone3")
+	err = seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: true, Flag: seccomp.FilterFlagTSync, Policy: r.policy()})
 	if errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EINVAL) {
 		return false, nil
 	}

@@ -53,23 +53,11 @@ func program() (string, error) {
 // starter starts workers, all on one thread: a worker dies with the thread
 // that started it.
 type starter struct {
-	requests chan func()
+	thread *confine.Starter
 }
 
 func newStarter(stop <-chan struct{}) *starter {
-	s := &starter{requests: make(chan func())}
-	go func() {
-		runtime.LockOSThread()
-		for {
-			select {
-			case f := <-s.requests:
-				f()
-			case <-stop:
-				return
-			}
-		}
-	}()
-	return s
+	return &starter{thread: confine.NewStarter(stop)}
 }
 
 // extra are further arguments of workers; a test sets them.
@@ -89,13 +77,7 @@ func (s *starter) start(ctx context.Context, level confine.Level, args []string)
 		return nil, err
 	}
 	p.near, p.conn = near, worker.NewConn(near)
-	started := make(chan error, 1)
-	select {
-	case s.requests <- func() { started <- p.cmd.Start() }:
-		err = <-started
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	err = s.thread.Do(ctx, p.cmd.Start)
 	far.Close()
 	if err != nil {
 		near.Close()
