@@ -1,11 +1,9 @@
 package confine
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/elastic/go-seccomp-bpf"
-	"github.com/elastic/go-seccomp-bpf/arch"
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
@@ -18,13 +16,13 @@ import (
 // machine matters.
 var ordinary = []string{
 	// Hot ones first: a filter is read from its beginning.
-	"read", "write", "futex", "close", "fstat", "newfstatat", "openat", "mmap", "munmap", "mprotect", "lseek", "epoll_wait", "epoll_pwait",
-	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "clock_gettime", "poll", "ppoll", "recvfrom", "recvmsg", "sendto", "sendmsg", "stat", "lstat", "open", "access",
+	"read", "write", "futex", "close", "fstat", "newfstatat", "mmap", "munmap", "mprotect", "lseek", "epoll_wait", "epoll_pwait",
+	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "clock_gettime", "poll", "ppoll", "recvfrom", "recvmsg", "sendto", "sendmsg", "stat", "lstat", "access",
 	// memory
 	"brk", "madvise", "mremap", "msync", "mincore", "mlock", "mlock2", "mlockall", "munlock", "munlockall", "membarrier", "mseal", "pkey_alloc", "pkey_free", "pkey_mprotect", "memfd_create",
 	// files
-	"creat", "openat2", "statx", "faccessat", "faccessat2", "readlink", "readlinkat", "symlink", "symlinkat", "link", "linkat", "unlink", "unlinkat",
-	"rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat",
+	"statx", "faccessat", "faccessat2", "readlink", "readlinkat", "symlink", "symlinkat", "link", "linkat", "unlink", "unlinkat",
+	"rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "chown", "fchown", "lchown", "fchownat",
 	"utime", "utimes", "utimensat", "futimesat", "truncate", "ftruncate", "fallocate", "getdents", "getdents64", "getcwd", "chdir", "fchdir", "umask",
 	"statfs", "fstatfs", "flock", "fcntl", "dup", "dup2", "dup3", "pipe", "pipe2", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2",
 	"sendfile", "splice", "tee", "vmsplice", "copy_file_range", "fsync", "fdatasync", "sync_file_range", "fadvise64", "readahead", "close_range",
@@ -61,7 +59,8 @@ var harmlessPrctl = []uint64{
 // CommandPolicy is the allow-list for foreign programs in a sandbox: what is
 // not in it fails with EPERM, and with ENOSYS where programs then fall back.
 // Where an argument decides, the kernel looks at the lower half of a register
-// only, so that conditions are ranges and never "anything but".
+// only, so that conditions are ranges and never "anything but". It is for a
+// runtime that takes rules; the program of it is CommandFilter.
 func CommandPolicy() (seccomp.Policy, error) {
 	r, err := newRules()
 	if err != nil {
@@ -69,8 +68,8 @@ func CommandPolicy() (seccomp.Policy, error) {
 	}
 	r.always(ordinary...)
 	r.when("clone", noneOf(0, newSpaces))
-	// Its flags are in memory, where a filter cannot look.
-	r.missing("clone3", "statmount", "listmount", "cachestat", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "sync_file_range2", "listns",
+	// Their flags are in memory, where a filter cannot look.
+	r.missing("clone3", "openat2", "statmount", "listmount", "cachestat", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "sync_file_range2", "listns",
 		"file_getattr", "file_setattr", "setxattrat", "getxattrat", "listxattrat", "removexattrat", "memfd_secret", "process_mrelease")
 
 	r.when("socket", equal(0, unix.AF_UNIX))
@@ -104,48 +103,38 @@ func CommandPolicy() (seccomp.Policy, error) {
 	}
 	r.when("prlimit64", equal(0, 0))
 	// A named pipe or a socket, no device.
-	r.when("mknod", noneOf(1, unix.S_IFCHR))
-	r.when("mknodat", noneOf(2, unix.S_IFCHR))
+	r.when("mknod", noneOf(1, unix.S_IFCHR|setIDs))
+	r.when("mknodat", noneOf(2, unix.S_IFCHR|setIDs))
+	// No file that runs as its owner: within a sandbox it would not, but on
+	// the host, where a writable mount is seen without its restrictions.
+	for _, c := range []struct {
+		name string
+		mode uint32
+	}{{"chmod", 1}, {"fchmod", 1}, {"fchmodat", 2}, {"fchmodat2", 2}, {"creat", 1}} {
+		r.when(c.name, noneOf(c.mode, setIDs))
+	}
+	for _, c := range []struct {
+		name  string
+		flags uint32
+	}{{"openat", 2}, {"open", 1}} {
+		r.when(c.name, noneOf(c.flags, unix.O_CREAT|unix.O_TMPFILE&^unix.O_DIRECTORY)) // the mode is anything then
+		r.when(c.name, noneOf(c.flags+1, setIDs))
+	}
 	return r.policy(), nil
 }
+
+// setIDs are the bits of a mode that make a program run as the owner or the
+// group of its file.
+const setIDs = unix.S_ISUID | unix.S_ISGID
 
 // tiocLinux puts text into the input of a virtual console.
 const tiocLinux = 0x541c
 
-// CommandFilter is CommandPolicy as a program for the kernel. Calls of another
-// architecture or of the x32 form end the process; calls that are newer than
-// the list of known ones do not exist. It is made once.
+// CommandFilter is CommandPolicy as a program for the kernel. It is made once.
 var CommandFilter = sync.OnceValues(func() ([]bpf.RawInstruction, error) {
-	info, err := arch.GetInfo("")
-	if err != nil {
-		return nil, fmt.Errorf("no filter of system calls for this architecture: %w", err)
-	}
 	policy, err := CommandPolicy()
 	if err != nil {
 		return nil, err
 	}
-	rest, err := policy.Assemble()
-	if err != nil {
-		return nil, fmt.Errorf("the filter of system calls: %w", err)
-	}
-	newest := 0
-	for _, number := range info.SyscallNames {
-		newest = max(newest, number)
-	}
-	const archAt, numberAt = 4, 0 // in struct seccomp_data
-	head := []bpf.Instruction{
-		bpf.LoadAbsolute{Off: archAt, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(info.ID), SkipTrue: 1},
-		bpf.RetConstant{Val: uint32(seccomp.ActionKillProcess)},
-		bpf.LoadAbsolute{Off: numberAt, Size: 4},
-	}
-	if info.ID == arch.X86_64.ID {
-		head = append(head,
-			bpf.JumpIf{Cond: bpf.JumpLessThan, Val: uint32(arch.X32.SeccompMask), SkipTrue: 1},
-			bpf.RetConstant{Val: uint32(seccomp.ActionKillProcess)})
-	}
-	head = append(head,
-		bpf.JumpIf{Cond: bpf.JumpLessOrEqual, Val: uint32(newest), SkipTrue: 1},
-		bpf.RetConstant{Val: uint32(actionENOSYS)})
-	return bpf.Assemble(append(head, rest...))
+	return assemble(policy)
 })

@@ -103,6 +103,10 @@ func TestCommandFilter(t *testing.T) {
 
 		{"prctl", allow, []uint64{unix.PR_SET_NAME}}, {"prctl", eperm, []uint64{unix.PR_SET_MM}}, {"prctl", eperm, []uint64{unix.PR_SET_SECUREBITS}}, {"prctl", eperm, []uint64{unix.PR_SET_SPECULATION_CTRL}},
 		{"personality", allow, []uint64{0xffffffff}}, {"personality", eperm, []uint64{0x0040000}},
+		// An argument that is the number of another call.
+		{"socket", eperm, []uint64{257, 0, 0}}, {"clone", eperm, []uint64{unix.CLONE_NEWUSER | 9}}, {"mknod", eperm, []uint64{0, unix.S_IFCHR}},
+		{"openat", allow, []uint64{0, 0, unix.O_CREAT | unix.O_WRONLY, 0o644}}, {"openat", allow, []uint64{0, 0, unix.O_RDONLY | unix.O_DIRECTORY, 0o6755}}, {"openat", eperm, []uint64{0, 0, unix.O_CREAT, 0o4755}}, {"openat", eperm, []uint64{0, 0, unix.O_TMPFILE | unix.O_RDWR, 0o2755}},
+		{"chmod", allow, []uint64{0, 0o1777}}, {"chmod", eperm, []uint64{0, 0o4755}}, {"fchmod", eperm, []uint64{0, 0o2755}}, {"fchmodat", eperm, []uint64{0, 0, 0o4755}}, {"openat2", enosys, nil},
 		{"mknodat", allow, []uint64{0, 0, unix.S_IFIFO | 0o600}}, {"mknodat", eperm, []uint64{0, 0, unix.S_IFCHR | 0o600}}, {"mknodat", eperm, []uint64{0, 0, unix.S_IFBLK | 0o600}}, {"mknod", eperm, []uint64{0, unix.S_IFBLK | 0o600}},
 	} {
 		number, ok := info.SyscallNames[c.name]

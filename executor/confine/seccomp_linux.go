@@ -55,7 +55,11 @@ func filterCalls() (bool, error) {
 	// Its flags are in memory, where a filter cannot look. Callers fall
 	// back to clone when it does not exist.
 	r.missing("clone3")
-	err = seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: true, Flag: seccomp.FilterFlagTSync, Policy: r.policy()})
+	program, err := assemble(r.policy())
+	if err != nil {
+		return false, err
+	}
+	err = load(program)
 	if errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EINVAL) {
 		return false, nil
 	}

@@ -1,0 +1,214 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Group is one set of bounded processes. It is safe for concurrent use.
+type Group struct {
+	tree *Tree
+	name string
+}
+
+// period is how often a share of a processor is counted.
+const period = 100 * time.Millisecond
+
+// New makes a group. What cannot be bounded is an error, and nothing is left.
+func (t *Tree) New(l Limits) (*Group, error) {
+	g := &Group{tree: t, name: fmt.Sprintf("%s-%d", t.prefix, t.next.Add(1))}
+	for _, dir := range t.unique() {
+		if err := unix.Mkdir(filepath.Join(dir, g.name), 0o755); err != nil {
+			return nil, errors.Join(fmt.Errorf("a control group: %w", err), g.Close())
+		}
+	}
+	if err := g.limit(l); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+func (g *Group) dir(kind string) string {
+	if dir := g.tree.dirs[kind]; dir != "" {
+		return filepath.Join(dir, g.name)
+	}
+	return ""
+}
+
+func (g *Group) limit(l Limits) error {
+	quota := int64(l.CPU * float64(period/time.Microsecond))
+	const least = 1000 // microseconds, of the kernel
+	quota = max(quota, least)
+	if g.tree.unified {
+		if l.Memory > 0 {
+			if err := write(g.dir("memory"), "memory.max", strconv.FormatInt(l.Memory, 10)); err != nil {
+				return err
+			}
+			if err := write(g.dir("memory"), "memory.swap.max", "0"); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+		if l.CPU > 0 {
+			if err := write(g.dir("cpu"), "cpu.max", fmt.Sprintf("%d %d", quota, period/time.Microsecond)); err != nil {
+				return err
+			}
+		}
+		return g.SetProcesses(l.Processes)
+	}
+	if l.Memory > 0 {
+		if err := write(g.dir("memory"), "memory.limit_in_bytes", strconv.FormatInt(l.Memory, 10)); err != nil {
+			return err
+		}
+		// There where swap is counted at all.
+		if err := write(g.dir("memory"), "memory.memsw.limit_in_bytes", strconv.FormatInt(l.Memory, 10)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	if l.CPU > 0 {
+		if err := write(g.dir("cpu"), "cpu.cfs_period_us", strconv.FormatInt(int64(period/time.Microsecond), 10)); err != nil {
+			return err
+		}
+		if err := write(g.dir("cpu"), "cpu.cfs_quota_us", strconv.FormatInt(quota, 10)); err != nil {
+			return err
+		}
+	}
+	return g.SetProcesses(l.Processes)
+}
+
+// SetProcesses changes how many processes and threads there may be; 0 is any
+// number.
+func (g *Group) SetProcesses(n int64) error {
+	if n <= 0 {
+		return nil
+	}
+	return write(g.dir("pids"), "pids.max", strconv.FormatInt(n, 10))
+}
+
+// Processes is how many processes and threads there are.
+func (g *Group) Processes() (int64, error) {
+	return number(g.dir("pids"), "pids.current")
+}
+
+// Add moves a process that has started into the group; its later children are
+// in it from their start. On the second version a process can be started in
+// the group instead (Folder).
+func (g *Group) Add(pid int) error {
+	for _, dir := range g.tree.unique() {
+		if err := write(filepath.Join(dir, g.name), "cgroup.procs", strconv.Itoa(pid)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Folder opens the group for SysProcAttr.CgroupFD, on the second version; nil
+// on the first.
+func (g *Group) Folder() (*os.File, error) {
+	if !g.tree.unified {
+		return nil, nil
+	}
+	return os.Open(g.dir("memory"))
+}
+
+// Usage reads the counters.
+func (g *Group) Usage() Usage {
+	u := Usage{CPU: -1, PeakMemory: -1, OutOfMemory: -1, Refused: -1}
+	if g.tree.unified {
+		if n, err := field(g.dir("cpu"), "cpu.stat", "usage_usec"); err == nil {
+			u.CPU = time.Duration(n) * time.Microsecond
+		}
+		if n, err := number(g.dir("memory"), "memory.peak"); err == nil {
+			u.PeakMemory = n
+		}
+		if n, err := field(g.dir("memory"), "memory.events", "oom_kill"); err == nil {
+			u.OutOfMemory = n
+		}
+	} else {
+		if n, err := number(g.dir("cpuacct"), "cpuacct.usage"); err == nil {
+			u.CPU = time.Duration(n)
+		}
+		if n, err := number(g.dir("memory"), "memory.max_usage_in_bytes"); err == nil {
+			u.PeakMemory = n
+		}
+		if n, err := field(g.dir("memory"), "memory.oom_control", "oom_kill"); err == nil {
+			u.OutOfMemory = n
+		}
+	}
+	if n, err := field(g.dir("pids"), "pids.events", "max"); err == nil {
+		u.Refused = n
+	}
+	return u
+}
+
+// ResetPeak makes PeakMemory count from now on, where the kernel can.
+func (g *Group) ResetPeak() {
+	if g.tree.unified {
+		return // only for a reader that keeps the file open
+	}
+	_ = write(g.dir("memory"), "memory.max_usage_in_bytes", "0")
+}
+
+// Close removes the group. The kernel may take a moment to see that its last
+// process is gone.
+func (g *Group) Close() error {
+	var failed error
+	for _, dir := range g.tree.unique() {
+		folder := filepath.Join(dir, g.name)
+		err := unix.Rmdir(folder)
+		for wait := time.Millisecond; err == unix.EBUSY && wait < time.Second; wait *= 2 {
+			time.Sleep(wait)
+			err = unix.Rmdir(folder)
+		}
+		if err != nil && err != unix.ENOENT {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", folder, err))
+		}
+	}
+	return failed
+}
+
+// path is that of a file of a group, also where the controller is missing:
+// then there is no such file.
+func path(dir, file string) string {
+	if dir == "" {
+		return "/nonexistent"
+	}
+	return filepath.Join(dir, file)
+}
+
+func write(dir, file, text string) error {
+	f, err := os.OpenFile(path(dir, file), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+func number(dir, file string) (int64, error) {
+	text, err := os.ReadFile(path(dir, file))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+}
+
+// field reads one line "name value" of a file.
+func field(dir, file, name string) (int64, error) {
+	text, err := os.ReadFile(path(dir, file))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && key == name {
+			return strconv.ParseInt(value, 10, 64)
+		}
+	}
+	return 0, fmt.Errorf("%s has no %s", file, name)
+}
