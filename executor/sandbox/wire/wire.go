@@ -12,6 +12,11 @@
 // The end of the socket is the end of the sandbox.
 package wire
 
+import (
+	"os"
+	"time"
+)
+
 // Version is that of the messages. The two ends are one build as a rule; an
 // agent that stands beside the program is asked for it.
 const Version = 1
@@ -72,7 +77,7 @@ type Config struct {
 	// Limits of each process; 0 = none. They are what holds where there is
 	// no control group.
 	MaxProcesses  uint64 `json:"maxProcesses,omitempty"`
-	MaxMemory     uint64 `json:"maxMemory,omitempty"`   // address space, bytes
+	MaxMemory     uint64 `json:"maxMemory,omitempty"`   // private writable memory, bytes
 	MaxFileSize   uint64 `json:"maxFileSize,omitempty"` // bytes
 	MaxOpenFiles  uint64 `json:"maxOpenFiles,omitempty"`
 	MaxCPUSeconds uint64 `json:"maxCPUSeconds,omitempty"`
@@ -132,4 +137,21 @@ type Exited struct {
 	SystemUS int64  `json:"systemUs"`
 	MaxRSS   int64  `json:"maxRss"` // bytes, of the largest process
 	Orphans  int    `json:"orphans"`
+}
+
+// A Channel is one end of a conversation. Send may be called from several
+// goroutines, Receive from one at a time.
+type Channel interface {
+	// Send sends m with descriptors, which stay the caller's. A message that
+	// is too large fails with EMSGSIZE in the error and leaves the
+	// conversation as it was.
+	Send(m Message, files ...*os.File) error
+	// Receive gives the next message and its descriptors, which are the
+	// caller's. The end of the conversation is io.EOF.
+	Receive() (Message, []*os.File, error)
+	// SetDeadline bounds the Receive that runs and later ones; the zero time
+	// does not.
+	SetDeadline(t time.Time) error
+	// Close ends the conversation. A Receive that waits fails.
+	Close() error
 }
