@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -176,27 +175,17 @@ func serveRights(t testing.TB, l *List, oob []byte) *Proxy {
 		t.Fatalf("%v in %d messages", err, len(messages))
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) != len(l.Ports())+2 {
-		t.Fatalf("%v, %d descriptors", err, len(fds))
+	if err != nil {
+		t.Fatal(err)
 	}
-	var listeners []net.Listener
-	var udp net.PacketConn
-	for i, fd := range fds {
-		f := os.NewFile(uintptr(fd), "jail")
-		var err error
-		if i == len(l.Ports()) {
-			udp, err = net.FilePacketConn(f)
-		} else {
-			var ln net.Listener
-			ln, err = net.FileListener(f)
-			listeners = append(listeners, ln)
-		}
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+	var files []*os.File
+	for _, fd := range fds {
+		files = append(files, os.NewFile(uintptr(fd), "jail"))
 	}
-	p := l.Serve(listeners[:len(l.Ports())], udp, listeners[len(l.Ports())])
+	p, err := l.ServeFiles(files)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(p.Close)
 	return p
 }

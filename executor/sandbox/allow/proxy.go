@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/egress"
@@ -98,7 +99,7 @@ func (p *Proxy) over(err error) bool {
 	p.mu.Lock()
 	closed := p.closed
 	p.mu.Unlock()
-	if closed || errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) {
+	if closed || errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, syscall.EINVAL) {
 		return true
 	}
 	time.Sleep(20 * time.Millisecond)
