@@ -110,6 +110,7 @@ type agent struct {
 	cfg     wire.Config
 	scratch scratch
 	forker  *forker
+	warm    *warm // nil: none runs
 	holds   []string
 	missing []string
 
@@ -159,6 +160,7 @@ func (a *agent) configure() error {
 		return err
 	}
 	a.holds, a.missing = a.forker.holds, a.forker.missing
+	a.warmUp()
 	err = a.conn.Send(wire.Message{Kind: wire.KindReady, Ready: &wire.Ready{Version: wire.Version, Holds: a.holds, Missing: a.missing}}, passed...)
 	for _, f := range passed {
 		_ = f.Close()
@@ -184,6 +186,7 @@ func (a *agent) converse() int {
 				ended := a.run(*m.Exec, files)
 				a.running.Unlock()
 				a.tell(wire.Message{Kind: wire.KindExited, Exited: &ended})
+				a.warmAgain()
 			}()
 		case m.Kind == wire.KindSignal:
 			if m.Signal == int(unix.SIGKILL) {
@@ -216,6 +219,7 @@ func (a *agent) tell(m wire.Message) {
 
 // reset removes what the last user left.
 func (a *agent) reset() error {
+	a.cool()
 	sweep()
 	if err := a.scratch.renew(); err != nil {
 		return fmt.Errorf("the scratch space: %w", err)
@@ -227,5 +231,6 @@ func (a *agent) reset() error {
 	}
 	a.forker.close()
 	a.forker = f
+	a.warmUp()
 	return nil
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path"
@@ -19,67 +20,89 @@ const (
 	codeNotFound      = 127
 )
 
-// run starts a command, waits for its end, and removes what it left. It closes
-// files, which are its three streams.
+// run runs a command to its end and removes what it left. It closes files,
+// which are its three streams.
 func (a *agent) run(e wire.Exec, files []*os.File) wire.Exited {
-	pid, code, err := a.start(e, files)
-	for _, f := range files {
-		_ = f.Close()
-	}
+	defer closeFiles(files)
+	c, code, err := a.command(e)
 	if err != nil {
 		return wire.Exited{Error: err.Error(), Code: code}
 	}
-	if a.killed.Load() { // between the message and the start
-		_ = unix.Kill(-1, unix.SIGKILL)
+	var ended ended
+	warm := a.isWarm(c)
+	if warm {
+		ended, warm = a.runWarm(c, files)
 	}
-	ended := wait(pid)
-	left := sweep()
+	if !warm {
+		pid, code, err := a.start(c, files)
+		closeFiles(files)
+		if err != nil {
+			return wire.Exited{Error: err.Error(), Code: code}
+		}
+		if a.killed.Load() { // between the message and the start
+			_ = unix.Kill(-1, unix.SIGKILL)
+		}
+		ended = a.wait(pid)
+	}
+	left := a.sweep()
 	ended.Orphans = left.killed
 	ended.add(left.usage)
 	return ended.Exited
 }
 
-// start finds the program and starts it. The code is for an error.
-func (a *agent) start(e wire.Exec, files []*os.File) (pid, code int, err error) {
+// A command is one that is about to be started.
+type command struct {
+	argv, env []string
+	added     []string // those of env that came with the command
+	program   string
+	dir       string
+}
+
+// command finds the program and the place. The code is for an error.
+func (a *agent) command(e wire.Exec) (c command, code int, err error) {
 	if len(e.Argv) == 0 || e.Argv[0] == "" {
-		return 0, codeNotFound, errors.New("no command")
+		return c, codeNotFound, errors.New("no command")
 	}
-	env := merge(a.cfg.Env, e.Env)
-	program, code, err := find(e.Argv[0], env)
-	if err != nil {
-		return 0, code, err
+	c = command{argv: e.Argv, env: merge(a.cfg.Env, e.Env), added: e.Env}
+	if c.program, code, err = find(e.Argv[0], c.env); err != nil {
+		return c, code, err
 	}
-	dir := e.Dir
-	if dir == "" {
-		dir = a.cfg.Dir
-	}
-	if dir == "" {
-		dir = "/"
-	}
+	c.dir = cmp.Or(e.Dir, a.cfg.Dir, "/")
 	var info unix.Stat_t
-	if err := unix.Stat(dir, &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return 0, codeNotExecutable, errors.New("the working directory is not there: " + dir)
+	if err := unix.Stat(c.dir, &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return c, codeNotExecutable, errors.New("the working directory is not there: " + c.dir)
 	}
+	return c, 0, nil
+}
+
+// start starts a process of its own for a command. The code is for an error.
+func (a *agent) start(c command, files []*os.File) (pid, code int, err error) {
+	pid, err = a.spawn(c, files)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return 0, codeNotFound, errors.New(c.argv[0] + ": not found, or the interpreter that it names is not")
+	case err != nil:
+		return 0, codeNotExecutable, errors.New(c.argv[0] + ": " + err.Error())
+	}
+	return pid, 0, nil
+}
+
+// spawn starts a process with nothing but files.
+func (a *agent) spawn(c command, files []*os.File) (int, error) {
 	fds := make([]uintptr, len(files))
 	for i, f := range files {
 		fds[i] = f.Fd()
 	}
-	attr := &syscall.ProcAttr{Dir: dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true}}
+	attr := &syscall.ProcAttr{Dir: c.dir, Env: c.env, Files: fds, Sys: &syscall.SysProcAttr{Setsid: true}}
 	if a.cfg.UID != 0 || a.cfg.GID != 0 {
 		attr.Sys.Credential = &syscall.Credential{Uid: uint32(a.cfg.UID), Gid: uint32(a.cfg.GID)}
 	}
-	pid, err = a.forker.start(program, e.Argv, attr)
-	switch {
-	case errors.Is(err, unix.ENOENT):
-		return 0, codeNotFound, errors.New(e.Argv[0] + ": not found, or the interpreter that it names is not")
-	case err != nil:
-		return 0, codeNotExecutable, errors.New(e.Argv[0] + ": " + err.Error())
-	}
-	if a.cfg.MaxMemory > 0 {
+	pid, err := a.forker.start(c.program, c.argv, attr)
+	if err == nil && a.cfg.MaxMemory > 0 {
 		limit := unix.Rlimit{Cur: a.cfg.MaxMemory, Max: a.cfg.MaxMemory}
 		_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &limit, nil)
 	}
-	return pid, 0, nil
+	return pid, err
 }
 
 // merge adds the entries of more to env; a later value of a name wins.
@@ -134,7 +157,7 @@ func (e *ended) add(u unix.Rusage) {
 
 // wait waits for the end of pid, and takes note of everything else that ends
 // meanwhile: process 1 inherits what nobody else waits for.
-func wait(pid int) ended {
+func (a *agent) wait(pid int) ended {
 	var e ended
 	for {
 		var status unix.WaitStatus
@@ -149,6 +172,7 @@ func wait(pid int) ended {
 		}
 		e.add(usage)
 		if got != pid {
+			a.reaped(got)
 			continue
 		}
 		if e.Code = status.ExitStatus(); status.Signaled() {
@@ -163,6 +187,17 @@ func wait(pid int) ended {
 type leftover struct {
 	killed int
 	usage  unix.Rusage
+}
+
+func (l *leftover) add(status unix.WaitStatus, usage unix.Rusage) {
+	if status.Signaled() && status.Signal() == unix.SIGKILL {
+		l.killed++
+	}
+	l.usage.Utime.Sec += usage.Utime.Sec
+	l.usage.Utime.Usec += usage.Utime.Usec
+	l.usage.Stime.Sec += usage.Stime.Sec
+	l.usage.Stime.Usec += usage.Stime.Usec
+	l.usage.Maxrss = max(l.usage.Maxrss, usage.Maxrss)
 }
 
 // sweep kills every other process of the sandbox and returns when there is
@@ -180,13 +215,6 @@ func sweep() leftover {
 		if err != nil {
 			return left
 		}
-		if status.Signaled() && status.Signal() == unix.SIGKILL {
-			left.killed++
-		}
-		left.usage.Utime.Sec += usage.Utime.Sec
-		left.usage.Utime.Usec += usage.Utime.Usec
-		left.usage.Stime.Sec += usage.Stime.Sec
-		left.usage.Stime.Usec += usage.Stime.Usec
-		left.usage.Maxrss = max(left.usage.Maxrss, usage.Maxrss)
+		left.add(status, usage)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
 )
 
 // Options configure the back ends. The zero value is one that works without
@@ -17,6 +18,8 @@ type Options struct {
 	Only []string
 	// Set is how they are probed.
 	Set sandbox.SetOptions
+	// Process are the options of that back end, and the agent of all.
+	Process process.Options
 }
 
 // All makes the set of the back ends for this system. It starts nothing; the

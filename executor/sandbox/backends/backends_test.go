@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/backends"
 )
 
@@ -21,5 +22,21 @@ func TestAll(t *testing.T) {
 	defer none.Close()
 	if got := none.IDs(); len(got) != 0 {
 		t.Errorf("none gives %v", got)
+	}
+}
+
+// TestPreferred runs a command in what is preferred here, if anything is.
+func TestPreferred(t *testing.T) {
+	all := backends.All(backends.Options{})
+	defer all.Close()
+	spec := sandbox.Spec{Limits: sandbox.Standard(), AllowPartial: true}
+	sb, err := all.Create(t.Context(), "", spec)
+	if err != nil {
+		t.Skip("nothing works here: ", err)
+	}
+	defer sb.Close()
+	r, err := sb.Exec(t.Context(), sandbox.Shell("echo $HOME"))
+	if err != nil || string(r.Stdout) != "/scratch\n" {
+		t.Errorf("%s: %v %+v %s", sb.Backend(), err, r, r.Stdout)
 	}
 }

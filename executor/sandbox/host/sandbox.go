@@ -269,3 +269,19 @@ func (b *box) check(c sandbox.Command) error {
 	}
 	return nil
 }
+
+// Alive tells at once, without asking the agent, that the sandbox has not
+// ended. One that was not started yet has not.
+func (b *box) Alive() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over || b.inst == nil {
+		return !b.over
+	}
+	select {
+	case <-b.inst.Gone:
+		return false
+	default:
+		return true
+	}
+}

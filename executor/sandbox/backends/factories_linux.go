@@ -1,0 +1,14 @@
+package backends
+
+import (
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
+)
+
+// factories makes all of them. One that has a need of its own in Options takes
+// it from there.
+func factories(opts Options) []sandbox.Factory {
+	return []sandbox.Factory{
+		process.New(opts.Process),
+	}
+}
