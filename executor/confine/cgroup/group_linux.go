@@ -35,6 +35,34 @@ func (t *Tree) New(l Limits) (*Group, error) {
 	return g, nil
 }
 
+// Of gives the group that a process is in, which somebody else made and
+// removes: it is read, and its number of processes may be set.
+func Of(pid int) (*Group, error) {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	own, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{dirs: map[string]string{}}
+	v1, v2 := parse(string(mounts), string(own))
+	for kind, place := range v1 {
+		t.dirs[kind] = filepath.Join(place.mount, place.path)
+	}
+	if t.dirs["memory"] == "" || t.dirs["pids"] == "" {
+		if v2 == (at{}) {
+			return nil, errors.New("the process is in no group for memory and processes")
+		}
+		t.unified = true
+		for _, kind := range kinds {
+			t.dirs[kind] = filepath.Join(v2.mount, v2.path)
+		}
+	}
+	return &Group{tree: t}, nil
+}
+
 func (g *Group) dir(kind string) string {
 	if dir := g.tree.dirs[kind]; dir != "" {
 		return filepath.Join(dir, g.name)

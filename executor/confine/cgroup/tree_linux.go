@@ -68,6 +68,11 @@ func Open() (*Tree, error) {
 			failed = errors.Join(failed, err)
 			continue
 		}
+		// Another user's, made before.
+		if err := unix.Access(dir, unix.W_OK); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", dir, err))
+			continue
+		}
 		t.dirs[kind] = dir
 	}
 	if t.dirs["memory"] == "" || t.dirs["pids"] == "" {

@@ -47,8 +47,7 @@ func (a *agent) build(files []*os.File) (err error) {
 		}
 	}()
 	if a.cfg.Root == wire.RootReady {
-		a.scratch.ready = true
-		return nil
+		return a.join(files)
 	}
 	// Nothing that happens here reaches the host's mounts, nor theirs here.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -91,6 +90,32 @@ func (a *agent) build(files []*os.File) (err error) {
 	if err := unix.Chdir("/"); err != nil {
 		return err
 	}
+	if err := a.fill(r, mounts); err != nil {
+		return err
+	}
+	return unix.MountSetattr(-1, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV})
+}
+
+// join adds to a root that a container runtime made what a reset makes anew.
+// Below 0 bytes of scratch space that is the runtime's as well, where the
+// kernel of the sandbox cannot bound one.
+func (a *agent) join(files []*os.File) error {
+	if a.cfg.ScratchBytes < 0 {
+		if len(a.cfg.Mounts) > 0 {
+			return errors.New("mounts in a root that is complete")
+		}
+		a.scratch.ready = true
+		return nil
+	}
+	mounts, err := a.mounts(files)
+	if err != nil {
+		return err
+	}
+	return a.fill(&place{root: "/", own: map[uint64]bool{}}, mounts)
+}
+
+// fill adds the scratch space and the mounts to the root, which is /.
+func (a *agent) fill(r *place, mounts []tree) error {
 	a.scratch = scratch{bytes: a.cfg.ScratchBytes, inodes: a.cfg.ScratchInodes, uid: a.cfg.UID, gid: a.cfg.GID, place: r}
 	if err := a.scratch.mount(); err != nil {
 		return fmt.Errorf("the scratch space: %w", err)
@@ -105,7 +130,7 @@ func (a *agent) build(files []*os.File) (err error) {
 			a.scratch.over = append(a.scratch.over, t)
 		}
 	}
-	return unix.MountSetattr(-1, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV})
+	return nil
 }
 
 // newRoot covers some folder that every system has with the file system that

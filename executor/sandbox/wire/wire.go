@@ -47,7 +47,7 @@ type Message struct {
 const (
 	RootHost  = "host"  // built from folders of the host
 	RootDir   = "dir"   // Config.RootPath, read-only
-	RootReady = "ready" // the agent was started in it, mounts and all
+	RootReady = "ready" // the agent was started in it; below 0 ScratchBytes it adds nothing, else the scratch space and Mounts
 )
 
 // Config makes the sandbox. Its descriptors are those of Mounts with a Tree,

@@ -1,0 +1,46 @@
+package process
+
+import (
+	"context"
+	"os"
+
+	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
+)
+
+// The users of a sandbox that root makes, for those that make the namespaces
+// themselves: what the host sees, and what the commands see.
+const (
+	AgentHostID   = agentHostID
+	CommandHostID = commandHostID
+	CommandID     = commandID
+)
+
+// A Setup is what an agent has to be told of a Spec, for back ends that start
+// it otherwise. It may be used for any number of starts.
+type Setup struct{ l launch }
+
+// Setup checks and pins the mounts of spec. Errors: ErrSpec, ErrUnavailable.
+func (f *Factory) Setup(ctx context.Context, spec sandbox.Spec) (*Setup, error) {
+	if err := f.prepare(ctx); err != nil {
+		return nil, unavailable(ctx, err)
+	}
+	s := &Setup{launch{f: f, spec: spec}}
+	if err := s.l.mounts(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Config is the configuration, to be changed by the caller, and the trees that
+// go with it, to be closed by it.
+func (s *Setup) Config(ctx context.Context) (wire.Config, []*os.File, error) {
+	cfg := s.l.config()
+	trees, err := s.l.trees(ctx, cfg.Mounts)
+	return cfg, trees, err
+}
+
+// NewMeter measures commands by a control group.
+func NewMeter(group *cgroup.Group) host.Meter { return &meter{group: group} }
