@@ -1,0 +1,35 @@
+package container
+
+import (
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/image"
+)
+
+// Options configure a factory. The zero value works without configuration.
+type Options struct {
+	// Program is the runtime or engine, by its path; "" = looked up in PATH
+	// by the name that the back end has.
+	Program string
+	// Agent is the path of the toolwarrant-agent, a program that needs no
+	// library of its system; "" = the one beside this program, or this
+	// program if it is such a one.
+	Agent string
+	// Dir is where bundles are; "" = a folder below /run for root, and below
+	// XDG_RUNTIME_DIR or the temporary folder for others. The user that
+	// containers have must be able to pass through the folders above it.
+	Dir string
+	// Images is where layouts are unpacked; nil = a store with the defaults.
+	Images *image.Store
+}
+
+// A kind is one runtime or engine.
+type kind struct {
+	id       string
+	program  string
+	priority int
+	engine   bool // a command line that makes the bundle itself, and has images
+}
+
+var (
+	runc   = kind{id: "container", program: "runc", priority: 50}
+	podman = kind{id: "podman", program: "podman", priority: 45, engine: true}
+)
