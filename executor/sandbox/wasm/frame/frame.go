@@ -55,6 +55,9 @@ const MaxRequest = 8 << 20
 type Request struct {
 	Argv []string `json:"argv"`
 	Env  []string `json:"env"`
+	// MaxOutput is how much of each stream is wanted, in bytes. One byte more
+	// shows that there was more.
+	MaxOutput int64 `json:"maxOutput"`
 }
 
 // Report is the end of one.

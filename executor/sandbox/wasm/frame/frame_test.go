@@ -45,11 +45,11 @@ func TestRoundTrip(t *testing.T) {
 // TestBadStreams: what the other end may send in place of frames.
 func TestBadStreams(t *testing.T) {
 	for what, stream := range map[string]string{
-		"too long":       "O\xff\xff\xff\xff",
-		"one too long":   "O\x00\x00\x00\x09123456789",
+		"too long":        "O\xff\xff\xff\xff",
+		"one too long":    "O\x00\x00\x00\x09123456789",
 		"cut in the head": "O\x00\x00",
 		"cut in the body": "O\x00\x00\x00\x04ab",
-		"no body":        "O\x00\x00\x00\x04",
+		"no body":         "O\x00\x00\x00\x04",
 	} {
 		if k, body, err := frame.NewReader(strings.NewReader(stream), 8).Read(); err == nil || errors.Is(err, io.EOF) {
 			t.Errorf("%s: %c %q, %v", what, k, body, err)
