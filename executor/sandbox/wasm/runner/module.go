@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	goruntime "runtime"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -59,6 +60,7 @@ func load(ctx context.Context, c Config) (*module, error) {
 		config = config.WithCompilationCache(cache)
 	}
 	m := &module{runtime: wazero.NewRuntimeWithConfig(ctx, config), limit: c.MemoryBytes}
+	ctx = experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0))
 	if m.compiled, err = m.runtime.CompileModule(ctx, text); err != nil {
 		return nil, fmt.Errorf("the module cannot be compiled: %w", err)
 	}

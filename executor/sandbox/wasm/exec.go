@@ -1,0 +1,163 @@
+package wasm
+
+import (
+	"context"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm/frame"
+)
+
+// killed is how a command ends that was ended.
+const (
+	killed     = 9
+	codeKilled = 128 + killed
+)
+
+func checkCommand(c sandbox.Command) error {
+	if len(c.Argv) == 0 {
+		return wrong("/argv", "a command needs at least a name; the module gets it as its argument 0")
+	}
+	size := 0
+	for i, a := range c.Argv {
+		if strings.ContainsRune(a, 0) {
+			return wrong("/argv/"+strconv.Itoa(i), "an argument has a zero byte")
+		}
+		size += len(a)
+	}
+	for i, e := range c.Env {
+		if err := sandbox.CheckEnv(e); err != nil {
+			return wrong("/env/"+strconv.Itoa(i), "%v", err)
+		}
+		size += len(e)
+	}
+	if size > frame.MaxRequest/8 {
+		return wrong("/argv", "arguments and environment have %d bytes, where %d are the most", size, frame.MaxRequest/8)
+	}
+	if c.Dir != "" && !path.IsAbs(c.Dir) {
+		return wrong("/dir", "the folder must be absolute: %q", c.Dir)
+	}
+	return nil
+}
+
+// Exec runs the module once.
+func (b *box) Exec(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
+	if err := checkCommand(c); err != nil {
+		return sandbox.Result{}, err
+	}
+	if err := b.take(); err != nil {
+		return sandbox.Result{}, err
+	}
+	defer b.give()
+	if err := ctx.Err(); err != nil {
+		return sandbox.Result{}, err
+	}
+	s, err := b.load(ctx)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	return b.call(ctx, s, c)
+}
+
+func (b *box) call(ctx context.Context, s *server, c sandbox.Command) (sandbox.Result, error) {
+	limit := b.spec.Limits.Timeout
+	if c.Timeout > 0 {
+		limit = min(limit, c.Timeout)
+	}
+	most := c.MaxOutput
+	if most <= 0 {
+		most = sandbox.DefaultMaxOutput
+	}
+	b.running(s.kill)
+	defer b.running(nil)
+	if b.over() {
+		s.kill()
+	}
+	var end ending
+	timer := time.AfterFunc(limit, func() { end.because(timedOut); s.kill() })
+	stop := context.AfterFunc(ctx, func() { end.because(cancelled); s.kill() })
+	out, errs := newSink(most, c.Stdout), newSink(most, c.Stderr)
+	began := time.Now()
+	report, err := s.call(frame.Request{Argv: c.Argv, Env: environment(b.spec, c), MaxOutput: most}, c.Stdin, out, errs)
+	wall := time.Since(began)
+	if late := !timer.Stop(); !stop() || late || err != nil {
+		s.stop() // it is killed, perhaps just after its last word
+	}
+	out.close()
+	errs.close()
+	r := sandbox.Result{
+		ExitCode: report.Code & 0xff, Stdout: out.kept.Bytes(), Stderr: errs.kept.Bytes(), Truncated: out.more || errs.more,
+		Usage: sandbox.Usage{Wall: wall, CPU: max(0, report.CPU), PeakMemory: max(0, report.Memory)},
+	}
+	if err == nil {
+		if report.Error != "" {
+			r.Stderr = append(r.Stderr, report.Error+"\n"...)
+		}
+		switch {
+		case report.MemoryHit:
+			r.LimitHit = sandbox.Memory
+		case r.Truncated:
+			r.LimitHit = sandbox.Output
+		}
+		return r, nil
+	}
+	return b.broken(ctx, s, r, end.why(), err)
+}
+
+// broken is the result of a command whose runner ended before it.
+func (b *box) broken(ctx context.Context, s *server, r sandbox.Result, why reason, err error) (sandbox.Result, error) {
+	r.ExitCode, r.Signal = codeKilled, killed
+	r.Usage.CPU, r.Usage.PeakMemory = s.end.Usage.CPU, s.end.Usage.PeakMemory
+	said := s.said.text()
+	switch {
+	case why == timedOut:
+		r.TimedOut, r.LimitHit = true, sandbox.WallClock
+	case why == cancelled:
+		return r, ctx.Err()
+	case b.over():
+		return r, closed()
+	case s.end.LimitHit != "":
+		r.LimitHit = s.end.LimitHit
+	case strings.Contains(said, "out of memory"), strings.Contains(said, "cannot allocate memory"):
+		// What the runner's own runtime says where a resource limit of the
+		// process holds it, and not a group.
+		r.LimitHit = sandbox.Memory
+	case s.end.Signal != 0:
+		// Reset, Stop, or someone outside.
+	default:
+		return r, sandbox.Errorf(sandbox.ErrFailed, "the runner of the module failed: %v %s", err, said)
+	}
+	return r, nil
+}
+
+// ending remembers the first reason for which a command was ended.
+type ending struct {
+	mu    sync.Mutex
+	first reason
+}
+
+type reason int
+
+const (
+	byItself reason = iota
+	timedOut
+	cancelled
+)
+
+func (e *ending) because(r reason) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.first == byItself {
+		e.first = r
+	}
+}
+
+func (e *ending) why() reason {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.first
+}
