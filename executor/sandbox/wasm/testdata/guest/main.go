@@ -246,6 +246,7 @@ var attempts = map[string]func(args []string) string{
 		}
 	},
 	"loop": func([]string) string {
+		say("looping")
 		for {
 			state++
 		}
