@@ -63,11 +63,7 @@ func (b *box) give() { <-b.turn }
 
 // interrupt ends what runs and takes the turn after it.
 func (b *box) interrupt(ctx context.Context) error {
-	b.mu.Lock()
-	if b.kill != nil {
-		b.kill()
-	}
-	b.mu.Unlock()
+	b.end(false)
 	select {
 	case b.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -163,13 +159,19 @@ func (b *box) Stop(ctx context.Context) error {
 
 // Terminate ends everything now.
 func (b *box) Terminate() error {
-	b.mu.Lock()
-	b.ended = true
-	if b.kill != nil {
-		b.kill()
-	}
-	b.mu.Unlock()
+	b.end(true)
 	return b.inner.Terminate()
+}
+
+// end ends what runs, and with it the sandbox if for good.
+func (b *box) end(forGood bool) {
+	b.mu.Lock()
+	b.ended = b.ended || forGood
+	kill := b.kill
+	b.mu.Unlock()
+	if kill != nil {
+		kill()
+	}
 }
 
 // Close terminates and waits until nothing runs.

@@ -82,7 +82,7 @@ func TestEscape(t *testing.T) {
 	have := sb.Enforcement()
 	for _, a := range attempts {
 		t.Run(a.name, func(t *testing.T) {
-			if a.dimension == sandbox.Disk && !bounded {
+			if a.dimension == sandbox.Disk && !bounded() {
 				t.Skip("the scratch space is not bounded where nothing is around the runner")
 			}
 			stop := swap(a, filepath.Join(dir, "rw"))

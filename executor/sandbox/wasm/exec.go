@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"errors"
 	"path"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm/frame"
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 // killed is how a command ends that was ended.
@@ -38,8 +40,11 @@ func checkCommand(c sandbox.Command) error {
 	if size > frame.MaxRequest/8 {
 		return wrong("/argv", "arguments and environment have %d bytes, where %d are the most", size, frame.MaxRequest/8)
 	}
-	if c.Dir != "" && !path.IsAbs(c.Dir) {
+	switch {
+	case c.Dir != "" && (!path.IsAbs(c.Dir) || strings.ContainsRune(c.Dir, 0)):
 		return wrong("/dir", "the folder must be absolute: %q", c.Dir)
+	case c.Timeout < 0 || c.MaxOutput < 0:
+		return wrong("/timeout", "a timeout or a bound of output is below 0")
 	}
 	return nil
 }
@@ -53,8 +58,8 @@ func (b *box) Exec(ctx context.Context, c sandbox.Command) (sandbox.Result, erro
 		return sandbox.Result{}, err
 	}
 	defer b.give()
-	if err := ctx.Err(); err != nil {
-		return sandbox.Result{}, err
+	if ctx.Err() != nil {
+		return sandbox.Result{}, cancelledBy(ctx)
 	}
 	s, err := b.load(ctx)
 	if err != nil {
@@ -116,8 +121,10 @@ func (b *box) broken(ctx context.Context, s *server, r sandbox.Result, why reaso
 	switch {
 	case why == timedOut:
 		r.TimedOut, r.LimitHit = true, sandbox.WallClock
+	case why == cancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		r.TimedOut, r.LimitHit = true, sandbox.WallClock
 	case why == cancelled:
-		return r, ctx.Err()
+		return r, cancelledBy(ctx)
 	case b.over():
 		return r, closed()
 	case s.end.LimitHit != "":
@@ -132,6 +139,10 @@ func (b *box) broken(ctx context.Context, s *server, r sandbox.Result, why reaso
 		return r, sandbox.Errorf(sandbox.ErrFailed, "the runner of the module failed: %v %s", err, said)
 	}
 	return r, nil
+}
+
+func cancelledBy(ctx context.Context) error {
+	return fault.New(fault.Interrupted, "cancelled", "the command was cancelled").Because(context.Cause(ctx))
 }
 
 // ending remembers the first reason for which a command was ended.

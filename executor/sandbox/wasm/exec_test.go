@@ -108,7 +108,12 @@ func TestEndings(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	if r, err := sb.Exec(ctx, sandbox.Command{Argv: []string{"g", "loop"}}); err == nil && r.Signal == 0 {
+	if r, err := sb.Exec(ctx, sandbox.Command{Argv: []string{"g", "loop"}}); err != nil || !r.TimedOut {
+		t.Errorf("the deadline of the context: %v, %+v", err, r)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	if r, err := sb.Exec(ctx, sandbox.Command{Argv: []string{"g", "loop"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("the end of the context: %v, %+v", err, r)
 	}
 	if r := do(t, sb, "memory"); r.LimitHit != sandbox.Memory || r.ExitCode == 0 || r.Usage.PeakMemory > 64<<20 || r.Usage.PeakMemory < 32<<20 {
@@ -237,9 +242,3 @@ func TestBadCommands(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
-
-// inner is what is around the runner.
-func inner(t *testing.T) sandbox.Factory { return &host{t: t} }
-
-// bounded tells whether it bounds the scratch space.
-var bounded = false

@@ -19,7 +19,7 @@ import (
 // with nothing around it. What a module cannot do here, it cannot do because
 // of the runtime and the runner alone. It can also be told to fail.
 type host struct {
-	t *testing.T
+	t testing.TB
 	// program replaces the runner, with what it is given in Config and mode.
 	program func(mode string, in io.Reader, out io.Writer)
 	fail    error // of Create

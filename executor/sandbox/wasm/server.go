@@ -54,9 +54,9 @@ func startServer(ctx context.Context, b *box) (*server, error) {
 	if b.over() { // terminated before the line above
 		s.kill()
 	}
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	bounded, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	stop := context.AfterFunc(ctx, s.kill)
+	stop := context.AfterFunc(bounded, s.kill)
 	defer stop()
 	if err := s.hello(); err != nil {
 		s.stop()
@@ -64,7 +64,9 @@ func startServer(ctx context.Context, b *box) (*server, error) {
 		case b.over():
 			return nil, closed()
 		case ctx.Err() != nil:
-			return nil, sandbox.Errorf(sandbox.ErrFailed, "the module was not loaded in time: %v", ctx.Err())
+			return nil, cancelledBy(ctx)
+		case bounded.Err() != nil:
+			return nil, sandbox.Errorf(sandbox.ErrFailed, "the module was not loaded within %v", loadTimeout)
 		case s.end.LimitHit == sandbox.Memory:
 			return nil, sandbox.Errorf(sandbox.ErrFailed, "the module does not fit into the memory of the sandbox when it is loaded; give it more (Limits.MemoryMB)")
 		}
