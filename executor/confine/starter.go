@@ -2,6 +2,7 @@ package confine
 
 import (
 	"context"
+	"errors"
 	"runtime"
 )
 
@@ -12,12 +13,13 @@ import (
 // use.
 type Starter struct {
 	requests chan func()
+	stop     <-chan struct{}
 }
 
 // NewStarter starts the thread. It ends when stop is closed, and with it, on
 // Linux, the children that asked for it; nil keeps it as long as the process.
 func NewStarter(stop <-chan struct{}) *Starter {
-	s := &Starter{requests: make(chan func())}
+	s := &Starter{requests: make(chan func()), stop: stop}
 	go func() {
 		runtime.LockOSThread()
 		for {
@@ -32,6 +34,8 @@ func NewStarter(stop <-chan struct{}) *Starter {
 	return s
 }
 
+var errStopped = errors.New("no process is started any more: it was closed")
+
 // Do runs f on the thread and waits for it. Its error is that of f, or of ctx
 // when that ended before f could begin.
 func (s *Starter) Do(ctx context.Context, f func() error) error {
@@ -41,5 +45,7 @@ func (s *Starter) Do(ctx context.Context, f func() error) error {
 		return <-done
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-s.stop:
+		return errStopped
 	}
 }

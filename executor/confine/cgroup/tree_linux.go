@@ -51,8 +51,10 @@ func Open() (*Tree, error) {
 			for _, kind := range kinds {
 				t.dirs[kind] = dir
 			}
-			t.Sweep()
-			return t, nil
+			if err := t.try(); err == nil {
+				return t, nil
+			}
+			t.unified, t.dirs = false, map[string]string{}
 		} else if len(v1) == 0 {
 			return nil, err
 		}
@@ -78,8 +80,20 @@ func Open() (*Tree, error) {
 	if t.dirs["memory"] == "" || t.dirs["pids"] == "" {
 		return nil, errors.Join(errors.New("no control groups for memory and processes can be made"), failed)
 	}
-	t.Sweep()
+	if err := t.try(); err != nil {
+		return nil, err
+	}
 	return t, nil
+}
+
+// try makes a group, since a folder of somebody else's may be there.
+func (t *Tree) try() error {
+	t.Sweep()
+	g, err := t.New(Limits{})
+	if err != nil {
+		return err
+	}
+	return g.Close()
 }
 
 // at is a mounted hierarchy and the group of this process in it.

@@ -11,10 +11,10 @@
 // where it has not; in both cases they are started from one thread that has
 // given up everything first (no new privileges, no capability to be had,
 // Landlock, seccomp), while the others keep what it takes to end and clean
-// up. The agent holds no descriptor and no folder of the host, cannot be
-// traced, and nothing that a command does to itself, to its own processes or
-// to the scratch space changes how the agent sees it: process 1 is told of
-// every end by the kernel.
+// up. The agent holds no descriptor of the host (but of mounts that commands
+// have anyway), cannot be traced, and nothing that a command does to itself,
+// to its own processes or to the scratch space changes how the agent sees it:
+// process 1 is told of every end by the kernel.
 package agent
 
 // Name is argument 0 of a start that is an agent.

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/netns"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
 
@@ -19,7 +20,7 @@ var ownFiles = map[string]string{
 	"passwd":        "root:x:0:0:root:/scratch:/bin/sh\nsandbox:x:1000:1000:sandbox:/scratch:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
 	"group":         "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n",
 	"hosts":         "127.0.0.1 localhost\n::1 localhost\n",
-	"resolv.conf":   "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n",
+	"resolv.conf":   netns.ResolvConf,
 	"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 }
 

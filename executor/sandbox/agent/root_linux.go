@@ -123,11 +123,12 @@ func (a *agent) fill(r *place, mounts []tree) error {
 	// Parents before what is in them.
 	slices.SortStableFunc(mounts, func(x, y tree) int { return strings.Compare(x.target, y.target) })
 	for _, t := range mounts {
-		if err := r.put(t); err != nil {
-			return fmt.Errorf("the mount at %s: %w", t.target, err)
-		}
+		put := r.put
 		if a.scratch.holds(t.target) {
-			a.scratch.over = append(a.scratch.over, t)
+			put = a.scratch.put
+		}
+		if err := put(t); err != nil {
+			return fmt.Errorf("the mount at %s: %w", t.target, err)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ type scratch struct {
 	bytes, inodes int64
 	uid, gid      int
 	place         *place
-	over          []tree // mounts of the configuration inside of it; no descriptor is kept
+	over          []tree // copies of mounts inside of it
 	ready         bool   // somebody else's: only emptied
 	at            []string
 	dev           uint64
@@ -95,36 +95,37 @@ func (s *scratch) renew() error {
 	if s.ready {
 		return s.empty()
 	}
-	// What the configuration put inside is taken out first and back in after.
-	var kept []tree
-	for i := len(s.over) - 1; i >= 0; i-- {
-		t := s.over[i]
-		fd, err := unix.OpenTree(unix.AT_FDCWD, t.target, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
-		if err != nil {
-			return err
+	// With all that is mounted in it, wherever commands have moved it to.
+	for _, target := range append(s.at, scratchPlaces[0]) {
+		if err := unix.Unmount(target, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH); err != nil {
+			return fmt.Errorf("%s: %w", target, err)
 		}
-		t.fd = fd
-		kept = append(kept, t)
-		if err := unix.Unmount(t.target, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH); err != nil {
-			return err
-		}
-	}
-	for _, target := range s.at {
-		if err := unix.Unmount(target, unix.UMOUNT_NOFOLLOW); err != nil {
-			return fmt.Errorf("%s is still used: %w", target, err)
-		}
-	}
-	if err := unix.Unmount(scratchPlaces[0], unix.UMOUNT_NOFOLLOW); err != nil {
-		return fmt.Errorf("it is still used: %w", err)
 	}
 	if err := s.mount(); err != nil {
 		return err
 	}
-	for i := len(kept) - 1; i >= 0; i-- {
-		if err := s.place.put(kept[i]); err != nil {
+	over := s.over
+	s.over = nil
+	for _, t := range over {
+		if err := s.put(t); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// put mounts t in the scratch space and keeps a copy for the next time: later
+// on, its path means what commands have made of it.
+func (s *scratch) put(t tree) error {
+	if err := s.place.put(t); err != nil {
+		return err
+	}
+	fd, err := unix.OpenTree(unix.AT_FDCWD, t.target, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
+		return err
+	}
+	t.fd = fd
+	s.over = append(s.over, t)
 	return nil
 }
 

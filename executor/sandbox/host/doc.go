@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
 
@@ -27,8 +28,8 @@ type Instance struct {
 	Gone <-chan struct{}
 	// Meter measures commands; nil where nothing is known.
 	Meter Meter
-	// Network is that of an AllowList; nil without one.
-	Network Network
+	// Network is that of an AllowList, at work; nil without one.
+	Network *allow.Proxy
 }
 
 // A Meter measures one command at a time.
@@ -38,15 +39,6 @@ type Meter interface {
 	// End fills in what is known of the command since: Usage.CPU,
 	// Usage.PeakMemory, LimitHit. It is called also when the agent died.
 	End(r *sandbox.Result)
-}
-
-// A Network keeps the connections of a sandbox.
-type Network interface {
-	// Mark is a place in the ledger, and Since what came after it.
-	Mark() int
-	Since(mark int) []sandbox.Connection
-	// Close ends all connections.
-	Close() error
 }
 
 // Options say what a sandbox is.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
@@ -118,7 +119,7 @@ func (b *box) Exec(ctx context.Context, c sandbox.Command) (sandbox.Result, erro
 type running struct {
 	ending
 	began time.Time
-	mark  int
+	log   *allow.Log
 }
 
 func (b *box) begin(inst *Instance, w *work) *running {
@@ -127,7 +128,7 @@ func (b *box) begin(inst *Instance, w *work) *running {
 		inst.Meter.Begin()
 	}
 	if inst.Network != nil {
-		r.mark = inst.Network.Mark()
+		r.log = inst.Network.Log()
 	}
 	b.mu.Lock()
 	w.kill = func() { r.end(byCaller) }
@@ -171,13 +172,11 @@ func (r *running) await(b *box) (sandbox.Result, error) {
 		r.inst.Meter.End(&result)
 	}
 	result.Usage.Wall = time.Since(r.began)
-	if r.inst.Network != nil {
-		result.Usage.NetIn, result.Usage.NetOut = 0, 0
-		result.Net = r.inst.Network.Since(r.mark)
-		for _, c := range result.Net {
-			result.Usage.NetIn += c.In
-			result.Usage.NetOut += c.Out
-		}
+	if r.log != nil {
+		r.inst.Network.Cut() // nobody is left on the inner side
+		result.Net, _ = r.log.Connections()
+		result.Usage.NetIn, result.Usage.NetOut = r.log.Bytes()
+		r.log.Close()
 	}
 	if why == byTime {
 		result.TimedOut, result.LimitHit = true, sandbox.WallClock

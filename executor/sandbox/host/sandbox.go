@@ -107,7 +107,7 @@ func (b *box) ready(ctx context.Context) (*Instance, error) {
 func (i *Instance) end() {
 	i.Kill()
 	if i.Network != nil {
-		_ = i.Network.Close()
+		i.Network.Close()
 	}
 	<-i.Gone
 	_ = i.Conn.Close()

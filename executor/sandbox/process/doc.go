@@ -11,7 +11,12 @@
 // it by its name.
 package process
 
-import "github.com/toolwarrant/toolwarrant/executor/sandbox"
+import (
+	"strings"
+
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
+)
 
 // ID is that of the factory.
 const ID = "process"
@@ -31,6 +36,8 @@ type Options struct {
 	Stash int
 	// NoControlGroups leaves them alone; what they bound is then bounded less.
 	NoControlGroups bool
+	// Network is how an AllowList is served.
+	Network allow.Options
 }
 
 // DefaultStash is Options.Stash for 0.
@@ -46,6 +53,11 @@ var Folders = []string{
 
 // Path is the PATH of commands.
 const Path = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+
+// takesImage tells by its form whether an image is one of this back end.
+func takesImage(image string) bool {
+	return image == "" || image == "host" || strings.HasPrefix(image, "dir:")
+}
 
 // Home is their home and where they start.
 const Home = "/scratch"

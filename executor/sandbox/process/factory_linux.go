@@ -15,6 +15,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/confine"
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
@@ -49,6 +50,9 @@ func New(o Options) *Factory {
 
 // ID is process.
 func (*Factory) ID() string { return ID }
+
+// TakesImage is for sandbox.ImageTaker.
+func (*Factory) TakesImage(image string) bool { return takesImage(image) }
 
 // Priority orders the factory among others.
 func (*Factory) Priority() int { return Priority }
@@ -162,7 +166,7 @@ func (f *Factory) enforcement(holds []string) sandbox.Enforcement {
 		sandbox.FSRead:       {Level: sandbox.Full, By: "mount namespace with the programs and libraries of the host or an image, and the mounts"},
 		sandbox.FSWrite:      {Level: sandbox.Full, By: "read-only mounts"},
 		sandbox.NetDeny:      {Level: sandbox.Full, By: "network namespace"},
-		sandbox.NetAllowList: {Level: sandbox.None, By: "this build has no network gate"},
+		sandbox.NetAllowList: {Level: sandbox.Full, By: "network namespace whose listeners are served from outside"},
 		sandbox.Disk:         {Level: sandbox.Full, By: "scratch space in memory of fixed size and number of files; writable mounts are not counted"},
 		sandbox.WallClock:    {Level: sandbox.Full, By: "kill of the process namespace"},
 		sandbox.Environment:  {Level: sandbox.Full, By: "given, not inherited"},
@@ -211,16 +215,16 @@ func (f *Factory) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbo
 		return nil, err
 	}
 	have := a.Enforcement
-	switch spec.Net().(type) {
+	switch n := spec.Net().(type) {
 	case sandbox.Inherit:
-		have[sandbox.NetDeny] = sandbox.Strength{Level: sandbox.None, By: "the network of the host, as asked"}
+		open := sandbox.Strength{Level: sandbox.None, By: "the network of the host, as asked"}
+		have[sandbox.NetDeny], have[sandbox.NetAllowList] = open, open
 	case sandbox.AllowList:
-		if have[sandbox.NetAllowList].Level == sandbox.None {
-			have = have.Clone()
-			// There is nothing weaker to fall back to: to run without would
-			// be another policy.
-			spec.AllowPartial = false
+		list, err := allow.New(n, f.o.Network)
+		if err != nil {
+			return nil, err
 		}
+		l.list = list
 	}
 	if err := spec.Admit(ID, have); err != nil {
 		return nil, err

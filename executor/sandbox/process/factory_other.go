@@ -20,6 +20,9 @@ const reason = "this back end is made of what Linux has; on this system run tool
 // ID is process.
 func (*Factory) ID() string { return ID }
 
+// TakesImage is for sandbox.ImageTaker.
+func (*Factory) TakesImage(image string) bool { return takesImage(image) }
+
 // Priority orders the factory among others.
 func (*Factory) Priority() int { return Priority }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
@@ -20,7 +21,8 @@ type launch struct {
 	spec   sandbox.Spec
 	root   string // of an image that is a folder
 	pinned []wire.Mount
-	holds  []string // of the last start
+	list   *allow.List // of an AllowList
+	holds  []string    // of the last start
 }
 
 // startDeadline bounds the start of an agent.
@@ -62,7 +64,7 @@ func (l *launch) start(ctx context.Context) (inst *host.Instance, err error) {
 		}
 		inst.Meter = &meter{group: group}
 	}
-	ready, err := l.configure(ctx, s)
+	ready, files, err := l.configure(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +79,11 @@ func (l *launch) start(ctx context.Context) (inst *host.Instance, err error) {
 		}
 	}
 	l.holds = ready.Holds
+	if l.list != nil {
+		if inst.Network, err = host.Serve(l.list, files); err != nil {
+			return nil, unavailable(ctx, err)
+		}
+	}
 	return inst, nil
 }
 
@@ -104,8 +111,9 @@ func (l *launch) confine(s *spawned) (*cgroup.Group, error) {
 	return group, group.Add(s.proc.Pid)
 }
 
-// configure has the agent make the sandbox.
-func (l *launch) configure(ctx context.Context, s *spawned) (*wire.Ready, error) {
+// configure has the agent make the sandbox. The files are the listeners of an
+// AllowList.
+func (l *launch) configure(ctx context.Context, s *spawned) (*wire.Ready, []*os.File, error) {
 	cfg := l.config()
 	trees, err := l.trees(ctx, cfg.Mounts)
 	defer func() {
@@ -114,7 +122,7 @@ func (l *launch) configure(ctx context.Context, s *spawned) (*wire.Ready, error)
 		}
 	}()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if at, ok := ctx.Deadline(); ok {
 		_ = s.conn.SetDeadline(at)
@@ -122,22 +130,27 @@ func (l *launch) configure(ctx context.Context, s *spawned) (*wire.Ready, error)
 	stop := context.AfterFunc(ctx, s.kill)
 	defer stop()
 	if err := s.conn.Send(wire.Message{Kind: wire.KindConfig, Config: &cfg}, trees...); err != nil {
-		return nil, unavailable(ctx, err)
+		return nil, nil, unavailable(ctx, err)
 	}
 	m, files, err := s.conn.Receive()
 	_ = s.conn.SetDeadline(time.Time{})
+	switch {
+	case err != nil:
+		err = fmt.Errorf("the agent ended: %w", err)
+	case m.Kind != wire.KindReady || m.Ready == nil || m.Ready.Version != wire.Version:
+		err = errors.New("the agent is of another build: put the two from one build together")
+	case m.Ready.Error != "":
+		err = errors.New(m.Ready.Error)
+	case l.list != nil:
+		return m.Ready, files, nil
+	}
 	for _, f := range files {
 		_ = f.Close()
 	}
-	switch {
-	case err != nil:
-		return nil, unavailable(ctx, fmt.Errorf("the agent ended: %w", err))
-	case m.Kind != wire.KindReady || m.Ready == nil || m.Ready.Version != wire.Version:
-		return nil, unavailable(ctx, errors.New("the agent is of another build: put the two from one build together"))
-	case m.Ready.Error != "":
-		return nil, unavailable(ctx, errors.New(m.Ready.Error))
+	if err != nil {
+		return nil, nil, unavailable(ctx, err)
 	}
-	return m.Ready, nil
+	return m.Ready, nil, nil
 }
 
 // config is what the agent is told.
@@ -148,7 +161,7 @@ func (l *launch) config() wire.Config {
 		Version: wire.Version, Hostname: "sandbox",
 		Root: wire.RootHost, Folders: Folders, Mounts: append([]wire.Mount(nil), l.pinned...),
 		ScratchBytes: disk, ScratchInodes: min(max(disk/bytesPerInode, fewestInodes), mostScratchFile),
-		Net: "none", Filter: l.f.filter, Landlock: true,
+		Net: wire.NetNone, Filter: l.f.filter, Landlock: true,
 		MaxOpenFiles: maxOpenFiles, MaxFileSize: 0,
 		Env: Environment(l.spec), Dir: l.spec.WorkingDir, Warm: l.spec.Warm,
 	}
@@ -159,7 +172,10 @@ func (l *launch) config() wire.Config {
 		cfg.Root, cfg.RootPath, cfg.Folders = wire.RootDir, l.root, nil
 	}
 	if _, ok := l.spec.Net().(sandbox.Inherit); ok {
-		cfg.Net = "inherit"
+		cfg.Net = wire.NetInherit
+	}
+	if l.list != nil {
+		cfg.Net, cfg.Ports, cfg.Prefixes = wire.NetAllow, l.list.Ports(), l.list.Prefixes()
 	}
 	if os.Geteuid() == 0 {
 		cfg.UID, cfg.GID = commandID, commandID

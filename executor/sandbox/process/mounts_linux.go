@@ -3,7 +3,6 @@ package process
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -79,10 +78,9 @@ func (l *launch) tree(ctx context.Context, m *wire.Mount) (*os.File, error) {
 		return nil, refused(err)
 	}
 	tree := os.NewFile(uintptr(t), m.Target)
-	owner, err := l.f.owners.space(ctx, l.f, int(info.Uid), int(info.Gid))
-	if err == nil {
-		err = unix.MountSetattr(t, "", unix.AT_RECURSIVE|unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP, Userns_fd: uint64(owner.Fd())})
-	}
+	err = l.f.owners.with(ctx, l.f, int(info.Uid), int(info.Gid), func(owner *os.File) error {
+		return unix.MountSetattr(t, "", unix.AT_RECURSIVE|unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP, Userns_fd: uint64(owner.Fd())})
+	})
 	if err != nil && m.Writable {
 		_ = tree.Close()
 		return nil, refused(fmt.Errorf("its file system cannot show files as those of another user (%w): mount it read-only, or run as an ordinary user that owns it", err))
@@ -100,14 +98,34 @@ type owners struct {
 // mostOwners bounds what is kept.
 const mostOwners = 64
 
-// space gives the namespace for the files of uid and gid.
-func (o *owners) space(ctx context.Context, f *Factory, uid, gid int) (*os.File, error) {
+// with calls use with the namespace for the files of uid and gid.
+func (o *owners) with(ctx context.Context, f *Factory, uid, gid int, use func(*os.File) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	key := [2]int{uid, gid}
-	if s := o.spaces[key]; s != nil {
-		return s, nil
+	space := o.spaces[key]
+	if space == nil {
+		var err error
+		if space, err = newSpace(ctx, f, uid, gid); err != nil {
+			return err
+		}
+		if o.spaces == nil {
+			o.spaces = map[[2]int]*os.File{}
+		}
+		if len(o.spaces) >= mostOwners {
+			for k, s := range o.spaces {
+				_ = s.Close()
+				delete(o.spaces, k)
+				break
+			}
+		}
+		o.spaces[key] = space
 	}
+	return use(space)
+}
+
+// newSpace makes a user namespace. It lives as long as the file is open.
+func newSpace(ctx context.Context, f *Factory, uid, gid int) (*os.File, error) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -131,30 +149,14 @@ func (o *owners) space(ctx context.Context, f *Factory, uid, gid int) (*os.File,
 	space, err := os.Open("/proc/" + strconv.Itoa(holder.Pid) + "/ns/user")
 	_ = holder.Kill()
 	_, _ = holder.Wait()
-	if err != nil {
-		return nil, err
-	}
-	if o.spaces == nil {
-		o.spaces = map[[2]int]*os.File{}
-	}
-	if len(o.spaces) >= mostOwners {
-		for k, s := range o.spaces {
-			closeQuietly(s)
-			delete(o.spaces, k)
-			break
-		}
-	}
-	o.spaces[key] = space
-	return space, nil
+	return space, err
 }
 
 func (o *owners) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, s := range o.spaces {
-		closeQuietly(s)
+		_ = s.Close()
 	}
 	o.spaces = nil
 }
-
-func closeQuietly(c io.Closer) { _ = c.Close() }

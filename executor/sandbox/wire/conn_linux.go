@@ -98,7 +98,10 @@ func (c *Conn) Receive() (Message, []*os.File, error) {
 		body, files, failed = receive(int(fd))
 		return failed != unix.EAGAIN
 	})
-	if err = errors.Join(err, failed); err != nil {
+	if failed != nil {
+		return m, nil, failed
+	}
+	if err != nil { // closed, or too late
 		return m, nil, err
 	}
 	if err := json.Unmarshal(body, &m); err != nil {

@@ -50,6 +50,13 @@ const (
 	RootReady = "ready" // the agent was started in it; below 0 ScratchBytes it adds nothing, else the scratch space and Mounts
 )
 
+// The networks that an agent prepares.
+const (
+	NetNone    = "none"    // a loopback device
+	NetAllow   = "allow"   // listeners for the parent
+	NetInherit = "inherit" // left as it is
+)
+
 // Config makes the sandbox. Its descriptors are those of Mounts with a Tree,
 // in order.
 type Config struct {
@@ -64,10 +71,9 @@ type Config struct {
 	ScratchBytes  int64 `json:"scratchBytes"`
 	ScratchInodes int64 `json:"scratchInodes"`
 
-	// Net: "none" (loopback), "allow" (listeners), "inherit" (leave as it is).
 	Net      string   `json:"net"`
-	Ports    []int    `json:"ports,omitempty"`    // to listen on, for "allow"
-	Prefixes []string `json:"prefixes,omitempty"` // that are local, for "allow"
+	Ports    []int    `json:"ports,omitempty"`    // to listen on, for NetAllow
+	Prefixes []string `json:"prefixes,omitempty"` // that are local, for NetAllow
 
 	UID int `json:"uid"` // of commands, inside
 	GID int `json:"gid"`
