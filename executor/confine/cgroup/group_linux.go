@@ -23,7 +23,7 @@ const period = 100 * time.Millisecond
 
 // New makes a group. What cannot be bounded is an error, and nothing is left.
 func (t *Tree) New(l Limits) (*Group, error) {
-	g := &Group{tree: t, name: fmt.Sprintf("%s-%d", t.prefix, t.next.Add(1))}
+	g := &Group{tree: t, name: fmt.Sprintf("%s-%d", t.prefix, next.Add(1))}
 	for _, dir := range t.unique() {
 		if err := unix.Mkdir(filepath.Join(dir, g.name), 0o755); err != nil {
 			return nil, errors.Join(fmt.Errorf("a control group: %w", err), g.Close())

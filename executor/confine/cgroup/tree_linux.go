@@ -20,12 +20,15 @@ const folder = "toolwarrant"
 // of processors with cpu.
 var kinds = []string{"memory", "pids", "cpu", "cpuacct"}
 
+// next numbers the groups of this process, whichever tree they are in.
+var next atomic.Uint64
+
 // A Tree is where groups can be made. It is safe for concurrent use.
 type Tree struct {
 	unified bool
 	dirs    map[string]string // controller -> our folder; of the second version all are one
 	prefix  string            // of the names of this process' groups
-	next    atomic.Uint64
+
 }
 
 // Open finds and prepares the place for groups. An error says why there is

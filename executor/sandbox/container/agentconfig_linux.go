@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
 
@@ -32,4 +32,5 @@ func (m *making) config(ctx context.Context) (wire.Config, []*os.File, error) {
 // The agent compares it with what was checked and moves it to its place.
 func staged(i int) string { return fmt.Sprintf("/%s/mount-%d", agentFolder, i) }
 
-func (m *making) network([]*os.File) (host.Network, error) { return nil, nil }
+// network puts the network to work on what the agent passed.
+func (m *making) network(passed []*os.File) (*allow.Proxy, error) { return m.setup.Serve(passed) }

@@ -214,22 +214,26 @@ func (f *Factory) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbo
 	if err := l.mounts(); err != nil {
 		return nil, err
 	}
+	if err := l.network(); err != nil {
+		return nil, err
+	}
 	have := a.Enforcement
-	switch n := spec.Net().(type) {
-	case sandbox.Inherit:
+	if _, ok := spec.Net().(sandbox.Inherit); ok {
 		open := sandbox.Strength{Level: sandbox.None, By: "the network of the host, as asked"}
 		have[sandbox.NetDeny], have[sandbox.NetAllowList] = open, open
-	case sandbox.AllowList:
-		list, err := allow.New(n, f.o.Network)
-		if err != nil {
-			return nil, err
-		}
-		l.list = list
 	}
 	if err := spec.Admit(ID, have); err != nil {
 		return nil, err
 	}
 	return host.New(host.Options{ID: newID(), Backend: ID, Spec: spec, Enforcement: have, Start: l.start}), nil
+}
+
+// network compiles an AllowList.
+func (l *launch) network() (err error) {
+	if policy, ok := l.spec.Net().(sandbox.AllowList); ok {
+		l.list, err = allow.New(policy, l.f.o.Network)
+	}
+	return err
 }
 
 // newID names a sandbox.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
@@ -22,7 +23,7 @@ const (
 // it otherwise. It may be used for any number of starts.
 type Setup struct{ l launch }
 
-// Setup checks and pins the mounts of spec. Errors: ErrSpec, ErrUnavailable.
+// Setup checks and pins the mounts of spec and compiles its network. Errors: ErrSpec, ErrUnavailable.
 func (f *Factory) Setup(ctx context.Context, spec sandbox.Spec) (*Setup, error) {
 	if err := f.prepare(ctx); err != nil {
 		return nil, unavailable(ctx, err)
@@ -31,7 +32,19 @@ func (f *Factory) Setup(ctx context.Context, spec sandbox.Spec) (*Setup, error) 
 	if err := s.l.mounts(); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s, s.l.network()
+}
+
+// Serve puts the network to work on the descriptors that came with wire.Ready,
+// which it closes; nil without an AllowList.
+func (s *Setup) Serve(files []*os.File) (*allow.Proxy, error) {
+	if s.l.list == nil {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		return nil, nil
+	}
+	return host.Serve(s.l.list, files)
 }
 
 // Config is the configuration, to be changed by the caller, and the trees that
