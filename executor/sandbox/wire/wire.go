@@ -143,6 +143,11 @@ type Exited struct {
 	SystemUS int64  `json:"systemUs"`
 	MaxRSS   int64  `json:"maxRss"` // bytes, of the largest process
 	Orphans  int    `json:"orphans"`
+	// Killed and Refused are of an agent that has a control group of its own,
+	// in a virtual machine: processes that were ended for want of memory, and
+	// that could not be started for being too many.
+	Killed  int `json:"killed,omitempty"`
+	Refused int `json:"refused,omitempty"`
 }
 
 // A Channel is one end of a conversation. Send may be called from several
