@@ -4,6 +4,7 @@
 # streams, and gets one packet when it has ended. Whoever runs in a fork of this
 # process may do to it what it likes: it is ended with the sandbox's user, and
 # what it reports is believed of that user's commands only.
+import _signal
 import atexit
 import gc
 import importlib.machinery
@@ -83,10 +84,11 @@ def become(request, files):
         if environment != os.environ:
             os.environ.clear()
             os.environ.update(environment)
+        # The functions beneath those of signal, which make enumerations.
         for s in TO_ALL:
-            signal.signal(s, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, TO_ALL)
+            _signal.signal(s, _signal.SIG_DFL)
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, TO_ALL)
         os.chdir(request["dir"])
         code = program(request["argv"])
     except BaseException:

@@ -18,7 +18,7 @@ func warmBox(t testing.TB, more ...func(*sandbox.Spec)) (warm, cold sandbox.Sand
 	if _, err := os.Stat("/usr/bin/python3"); err != nil {
 		t.Skip("no python3 of the system here: ", err)
 	}
-	f := factory(t, Options{Agent: agentProgram(t)})
+	f := factory(t, Options{})
 	s := spec()
 	for _, m := range more {
 		m(&s)
