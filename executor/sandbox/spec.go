@@ -37,7 +37,14 @@ type Spec struct {
 	// asked.
 	AllowPartial bool
 	// Warm names an interpreter that is kept loaded for commands that use it:
-	// "" or "python".
+	// "" or "python". With python, python3 -c CODE and python3 FILE.py run in
+	// a fork of it: common modules are imported already, the seed of hashes is
+	// that of the other commands until the next Reset, the parent process is
+	// not process 1, and at the end files are written but modules not taken
+	// apart. Other options of python3, and environment entries that it reads
+	// when it starts, get a new interpreter. The loaded one counts in MemoryMB
+	// with some 15 MiB, and its end, by a command or a limit, ends the command
+	// that runs in it.
 	Warm string
 }
 

@@ -4,9 +4,11 @@
 package backends
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/container"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
 )
 
@@ -18,14 +20,20 @@ type Options struct {
 	Only []string
 	// Set is how they are probed.
 	Set sandbox.SetOptions
-	// Process are the options of that back end, and the agent of all.
+	// Process, Runc and Podman are the options of the back ends process,
+	// container and podman. The agent of the first is that of all where they
+	// name none.
 	Process process.Options
+	Runc    container.Options
+	Podman  container.Options
 }
 
 // All makes the set of the back ends for this system. It starts nothing; the
 // caller closes the set. On a system without any it is empty, and the set's
 // methods say so.
 func All(opts Options) *sandbox.Set {
+	opts.Runc.Agent = cmp.Or(opts.Runc.Agent, opts.Process.Agent)
+	opts.Podman.Agent = cmp.Or(opts.Podman.Agent, opts.Process.Agent)
 	var list []sandbox.Factory
 	for _, f := range factories(opts) {
 		if opts.Only == nil || slices.Contains(opts.Only, f.ID()) {

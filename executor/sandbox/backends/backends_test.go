@@ -40,3 +40,23 @@ func TestPreferred(t *testing.T) {
 		t.Errorf("%s: %v %+v %s", sb.Backend(), err, r, r.Stdout)
 	}
 }
+
+// TestProbes says what there is here: a reason for each that does not work,
+// and all dimensions of each that does.
+func TestProbes(t *testing.T) {
+	all := backends.All(backends.Options{})
+	defer all.Close()
+	for _, p := range all.Probe(t.Context()) {
+		t.Logf("%-10s %3d %v %v %s", p.ID, p.Priority, p.OK, p.Took, p.Reason)
+		switch {
+		case !p.OK && p.Reason == "":
+			t.Errorf("%s does not work, and does not say why", p.ID)
+		case p.OK:
+			for _, d := range sandbox.Dimensions() {
+				if s, ok := p.Enforcement[d]; !ok || s.By == "" {
+					t.Errorf("%s does not say how it enforces %s", p.ID, d)
+				}
+			}
+		}
+	}
+}

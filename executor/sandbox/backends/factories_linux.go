@@ -2,6 +2,7 @@ package backends
 
 import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/container"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
 )
 
@@ -10,5 +11,7 @@ import (
 func factories(opts Options) []sandbox.Factory {
 	return []sandbox.Factory{
 		process.New(opts.Process),
+		container.NewRunc(opts.Runc),
+		container.NewPodman(opts.Podman),
 	}
 }
