@@ -11,6 +11,7 @@ package decision
 import (
 	"encoding/json"
 
+	"github.com/toolwarrant/toolwarrant/decision/network"
 	"github.com/toolwarrant/toolwarrant/digest"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
@@ -91,15 +92,7 @@ type EffectivePolicy struct {
 }
 
 // Network is the egress part of an EffectivePolicy.
-type Network struct {
-	Mode      string   `json:"mode"` // blocked, allowlist, strict, open
-	Hosts     []string `json:"hosts"`
-	HostsDeny []string `json:"hostsDeny"`
-	Ports     []int    `json:"ports"` // empty = any
-	// PrivateHosts are host:port pairs with a non-public address that the
-	// operator, never an author, opened.
-	PrivateHosts []string `json:"privateHosts"`
-}
+type Network = network.Policy
 
 // FS is the file part of an EffectivePolicy; BasePath confines both.
 type FS struct {

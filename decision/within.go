@@ -33,7 +33,7 @@ func (p EffectivePolicy) Within(o EffectivePolicy) (dimension string, ok bool) {
 	if dimension, ok := p.FS.within(o.FS); !ok {
 		return dimension, false
 	}
-	return p.Network.within(o.Network)
+	return networkWithin(p.Network, o.Network)
 }
 
 // within compares file access. Without access the base folder grants nothing.
@@ -49,9 +49,9 @@ func (f FS) within(o FS) (string, bool) {
 	return "", true
 }
 
-// within compares egress. A blocked network grants nothing, whatever its
+// networkWithin compares egress. A blocked network grants nothing, whatever its
 // lists say.
-func (n Network) within(o Network) (string, bool) {
+func networkWithin(n, o Network) (string, bool) {
 	if n.Mode == "blocked" {
 		return "", true
 	}

@@ -28,7 +28,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/decision/network"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
@@ -156,8 +156,8 @@ type Client struct {
 
 // New makes the Client of one call under the network part of its decision.
 // It never fails: a policy that cannot be read refuses every request.
-func New(network decision.Network, opts Options) *Client {
-	return &Client{policy: compile(network), opts: opts, connectTimeout: ConnectTimeout, requestTimeout: RequestTimeout}
+func New(policy network.Policy, opts Options) *Client {
+	return &Client{policy: compile(policy), opts: opts, connectTimeout: ConnectTimeout, requestTimeout: RequestTimeout}
 }
 
 // Ledger gives what happened so far, in order.

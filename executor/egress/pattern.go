@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/decision/network"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 )
 
@@ -130,7 +130,7 @@ type policy struct {
 	private []string // host:port
 }
 
-func compile(n decision.Network) policy {
+func compile(n network.Policy) policy {
 	p := policy{mode: n.Mode, ports: n.Ports}
 	for _, h := range n.Hosts {
 		p.hosts = append(p.hosts, parsePattern(h)) // an unreadable allow allows nothing

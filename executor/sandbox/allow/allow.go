@@ -31,7 +31,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/decision/network"
 	"github.com/toolwarrant/toolwarrant/executor/egress"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 )
@@ -98,7 +98,7 @@ func New(policy sandbox.AllowList, opts Options) (*List, error) {
 		opts.Lifetime = DefaultLifetime
 	}
 	l := &List{opts: opts, sni: policy.SNI}
-	network := decision.Network{Mode: "allowlist", HostsDeny: policy.Deny, PrivateHosts: policy.Private}
+	gate := network.Policy{Mode: "allowlist", HostsDeny: policy.Deny, PrivateHosts: policy.Private}
 	if len(policy.Hosts) > MaxEntries || len(policy.Deny) > MaxEntries {
 		return nil, wrong("hosts", -1, "more than %d entries", MaxEntries)
 	}
@@ -119,7 +119,7 @@ func New(policy sandbox.AllowList, opts Options) (*List, error) {
 			if err := l.port(i, port); err != nil {
 				return nil, err
 			}
-			network.Hosts = append(network.Hosts, e.At(port))
+			gate.Hosts = append(gate.Hosts, e.At(port))
 		}
 		l.add(e)
 	}
@@ -136,7 +136,7 @@ func New(policy sandbox.AllowList, opts Options) (*List, error) {
 		}
 	}
 	slices.Sort(l.ports)
-	l.gate = egress.New(network, opts.Egress)
+	l.gate = egress.New(gate, opts.Egress)
 	return l, nil
 }
 
