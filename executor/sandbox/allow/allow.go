@@ -47,6 +47,7 @@ const (
 	Idle           = "idle"                 // nothing was said for too long
 	Ended          = "ended"                // from outside, or at the time limit
 	Failed         = "connection-failed"    // broken off by one side
+	MoreEntries    = "more-entries"         // the ledger was full
 )
 
 // Bounds of one sandbox.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -174,7 +175,10 @@ func (r *running) await(b *box) (sandbox.Result, error) {
 	result.Usage.Wall = time.Since(r.began)
 	if r.log != nil {
 		r.inst.Network.Cut() // nobody is left on the inner side
-		result.Net, _ = r.log.Connections()
+		var missed int
+		if result.Net, missed = r.log.Connections(); missed > 0 {
+			result.Net = append(result.Net, sandbox.Connection{Host: strconv.Itoa(missed) + " more", Reason: allow.MoreEntries})
+		}
 		result.Usage.NetIn, result.Usage.NetOut = r.log.Bytes()
 		r.log.Close()
 	}

@@ -68,6 +68,16 @@ func (l *launch) start(ctx context.Context) (inst *host.Instance, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.list != nil {
+		if inst.Network, err = l.list.ServeFiles(files); err != nil {
+			return nil, unavailable(ctx, err)
+		}
+		// Also an agent that ends by itself takes its network with it.
+		if !s.atEnd(inst.Network.Close) {
+			inst.Network.Close()
+			return nil, unavailable(ctx, errors.New("the agent ended"))
+		}
+	}
 	if group != nil && l.spec.Limits.MaxProcesses > 0 {
 		// Its own threads are not the command's.
 		own, err := group.Processes()
@@ -79,11 +89,6 @@ func (l *launch) start(ctx context.Context) (inst *host.Instance, err error) {
 		}
 	}
 	l.holds = ready.Holds
-	if l.list != nil {
-		if inst.Network, err = host.Serve(l.list, files); err != nil {
-			return nil, unavailable(ctx, err)
-		}
-	}
 	return inst, nil
 }
 

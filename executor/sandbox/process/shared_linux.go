@@ -44,7 +44,7 @@ func (s *Setup) Serve(files []*os.File) (*allow.Proxy, error) {
 		}
 		return nil, nil
 	}
-	return host.Serve(s.l.list, files)
+	return s.l.list.ServeFiles(files)
 }
 
 // Config is the configuration, to be changed by the caller, and the trees that
