@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/container"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/microvm"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
 )
 
@@ -26,6 +27,9 @@ type Options struct {
 	Process process.Options
 	Runc    container.Options
 	Podman  container.Options
+	// Firecracker and QEMU are the options of those back ends. Without a
+	// kernel image that an operator names they are not available.
+	Firecracker, QEMU microvm.Options
 }
 
 // All makes the set of the back ends for this system. It starts nothing; the

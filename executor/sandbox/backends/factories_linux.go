@@ -3,6 +3,7 @@ package backends
 import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/container"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/microvm"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
 )
 
@@ -13,5 +14,7 @@ func factories(opts Options) []sandbox.Factory {
 		process.New(opts.Process),
 		container.NewRunc(opts.Runc),
 		container.NewPodman(opts.Podman),
+		microvm.NewFirecracker(opts.Firecracker),
+		microvm.NewQEMU(opts.QEMU),
 	}
 }
