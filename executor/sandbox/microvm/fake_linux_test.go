@@ -33,7 +33,9 @@ func TestMain(m *testing.M) {
 	case os.Getenv("TOOLWARRANT_TEST_PARENT") != "":
 		parentThatIsKilled()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(worldFolder)
+	os.Exit(code)
 }
 
 // fake is the state of one machine.

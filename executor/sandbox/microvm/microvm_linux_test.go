@@ -26,10 +26,14 @@ func testSpec() sandbox.Spec {
 	return sandbox.Spec{Limits: sandbox.Limits{CPUShares: 1, MemoryMB: 64, DiskMB: 8, Timeout: 30 * time.Second, MaxProcesses: 32}}
 }
 
+// worldFolder is removed at the end.
+var worldFolder = ""
+
 // world is what all tests share: a folder that also other users can enter,
 // with this program in it as a monitor, a static agent, and an image.
 var world = sync.OnceValues(func() (*Options, error) {
 	dir, err := os.MkdirTemp("", "microvm")
+	worldFolder = dir
 	if err == nil {
 		err = os.Chmod(dir, 0o755)
 	}
