@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -70,7 +71,7 @@ func Open() (*Tree, error) {
 		}
 		dir := filepath.Join(place.mount, place.path, folder)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			failed = errors.Join(failed, err)
+			failed = cmp.Or(failed, errors.Unwrap(err), err)
 			continue
 		}
 		// Another user's, made before.
@@ -81,7 +82,7 @@ func Open() (*Tree, error) {
 		t.dirs[kind] = dir
 	}
 	if t.dirs["memory"] == "" || t.dirs["pids"] == "" {
-		return nil, errors.Join(errors.New("no control groups for memory and processes can be made"), failed)
+		return nil, fmt.Errorf("no control groups for memory and processes can be made: %w", cmp.Or(failed, errors.ErrUnsupported))
 	}
 	if err := t.try(); err != nil {
 		return nil, err

@@ -41,11 +41,7 @@ type tree struct {
 // build makes the root of the sandbox and leaves that of the host. It closes
 // files, which are the trees that the parent made.
 func (a *agent) build(files []*os.File) (err error) {
-	defer func() {
-		for _, f := range files {
-			_ = f.Close()
-		}
-	}()
+	defer closeFiles(files)
 	if a.cfg.Root == wire.RootReady {
 		return a.join(files)
 	}
@@ -54,11 +50,20 @@ func (a *agent) build(files []*os.File) (err error) {
 		return fmt.Errorf("private mounts: %w", err)
 	}
 	// Everything is opened before anything is covered.
-	image, err := a.image()
+	own := files
+	if a.cfg.RootTree && len(own) > 0 {
+		own = own[1:]
+	}
+	mounts, err := a.mounts(own)
 	if err != nil {
 		return err
 	}
-	mounts, err := a.mounts(files)
+	if a.cfg.RootTree {
+		if err := a.showRoot(files); err != nil {
+			return fmt.Errorf("the image: %w", err)
+		}
+	}
+	image, err := a.image()
 	if err != nil {
 		return err
 	}
@@ -134,15 +139,33 @@ func (a *agent) fill(r *place, mounts []tree) error {
 	return nil
 }
 
-// newRoot covers some folder that every system has with the file system that
-// becomes the root. It holds folders and a few small files of our own.
+// newRoot makes the file system that becomes the root. It holds folders and a
+// few small files of our own.
 func newRoot() (string, error) {
+	return cover(func(base string) error {
+		return unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755,size=1m,nr_inodes=4k")
+	})
+}
+
+// showRoot makes the image that came as the first of files a folder that can
+// be looked into.
+func (a *agent) showRoot(files []*os.File) (err error) {
+	if len(files) == 0 {
+		return errors.New("it comes without its descriptor")
+	}
+	a.cfg.RootPath, err = cover(func(base string) error {
+		return unix.MoveMount(int(files[0].Fd()), "", unix.AT_FDCWD, base, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	})
+	return err
+}
+
+// cover has some folder that every system has covered. The host does not see
+// it, and what was there is open already.
+func cover(by func(base string) error) (string, error) {
 	for _, base := range []string{"/tmp", "/usr", "/etc"} {
-		err := unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755,size=1m,nr_inodes=4k")
-		if err == unix.ENOENT {
-			continue
+		if err := by(base); err != unix.ENOENT {
+			return base, err
 		}
-		return base, err
 	}
 	return "", errors.New("the host has neither /tmp nor /usr nor /etc")
 }

@@ -42,15 +42,23 @@ func (l *launch) start(ctx context.Context) (inst *host.Instance, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startDeadline)
 	defer cancel()
 	_, shared := l.spec.Net().(sandbox.Inherit)
-	var s *spawned
 	if !shared {
-		s = l.f.stash.take()
-	}
-	if s == nil {
-		if s, err = l.f.spawn(ctx, !shared); err != nil {
-			return nil, unavailable(ctx, fmt.Errorf("the agent does not start: %w", err))
+		if s := l.f.stash.take(); s != nil {
+			if inst, err := l.prepare(ctx, s); err == nil {
+				return inst, nil
+			}
+			// It may have been ended while it waited; a new one tells.
 		}
 	}
+	s, err := l.f.spawn(ctx, !shared)
+	if err != nil {
+		return nil, unavailable(ctx, fmt.Errorf("the agent does not start: %w", err))
+	}
+	return l.prepare(ctx, s)
+}
+
+// prepare makes a sandbox of an agent, or ends it.
+func (l *launch) prepare(ctx context.Context, s *spawned) (inst *host.Instance, err error) {
 	defer func() {
 		if err != nil {
 			s.discard()
@@ -175,6 +183,7 @@ func (l *launch) config() wire.Config {
 	}
 	if l.root != "" {
 		cfg.Root, cfg.RootPath, cfg.Folders = wire.RootDir, l.root, nil
+		cfg.RootTree = os.Geteuid() == 0
 	}
 	if _, ok := l.spec.Net().(sandbox.Inherit); ok {
 		cfg.Net = wire.NetInherit

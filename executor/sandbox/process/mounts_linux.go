@@ -45,6 +45,14 @@ func (l *launch) trees(ctx context.Context, mounts []wire.Mount) ([]*os.File, er
 		return nil, nil
 	}
 	var files []*os.File
+	if l.root != "" {
+		// Its folder may be closed to the user that the agent is.
+		t, err := unix.OpenTree(unix.AT_FDCWD, l.root, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW)
+		if err != nil {
+			return nil, sandbox.Errorf(sandbox.ErrImage, "the image %s cannot be opened: %v", l.spec.Image, err).Because(err)
+		}
+		files = append(files, os.NewFile(uintptr(t), l.root))
+	}
 	for i := range mounts {
 		m := &mounts[i]
 		f, err := l.tree(ctx, m)

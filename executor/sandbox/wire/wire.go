@@ -57,14 +57,15 @@ const (
 	NetInherit = "inherit" // left as it is
 )
 
-// Config makes the sandbox. Its descriptors are those of Mounts with a Tree,
-// in order.
+// Config makes the sandbox. Its descriptors are that of the root with RootTree,
+// and those of Mounts with a Tree, in order.
 type Config struct {
 	Version  int      `json:"version"`
 	Hostname string   `json:"hostname"`
 	Root     string   `json:"root"`
 	RootPath string   `json:"rootPath,omitempty"`
-	Folders  []string `json:"folders,omitempty"` // of the host, for RootHost; files too
+	RootTree bool     `json:"rootTree,omitempty"` // RootPath comes as the first descriptor, a detached mount
+	Folders  []string `json:"folders,omitempty"`  // of the host, for RootHost; files too
 	Mounts   []Mount  `json:"mounts,omitempty"`
 	// ScratchBytes and ScratchInodes bound the scratch space: /scratch, /tmp,
 	// /var/tmp and /dev/shm together. 0 bytes: they are read-only.
