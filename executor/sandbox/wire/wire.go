@@ -79,8 +79,8 @@ type Config struct {
 	UID int `json:"uid"` // of commands, inside
 	GID int `json:"gid"`
 
-	Filter   []Instruction `json:"filter,omitempty"` // seccomp program; none = no filter
-	Landlock bool          `json:"landlock"`
+	Filter   Program `json:"filter,omitempty"` // seccomp program; none = no filter
+	Landlock bool    `json:"landlock"`
 	// Limits of each process; 0 = none. They are what holds where there is
 	// no control group.
 	MaxProcesses  uint64 `json:"maxProcesses,omitempty"`
@@ -106,13 +106,6 @@ type Mount struct {
 	Ino uint64 `json:"ino"`
 	// Tree: a detached mount comes as a descriptor, and Source is only a name.
 	Tree bool `json:"tree,omitempty"`
-}
-
-// An Instruction is one of classic BPF.
-type Instruction struct {
-	Op     uint16 `json:"o"`
-	Jt, Jf uint8
-	K      uint32
 }
 
 // Ready says that the sandbox is as Config says, or Error. Its descriptors,
