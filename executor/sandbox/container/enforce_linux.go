@@ -4,19 +4,23 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 )
 
-// enforcement is what holds for containers of this factory.
-func (f *Factory) enforcement() sandbox.Enforcement {
+// enforcement is what holds for containers of this factory with that network.
+func (f *Factory) enforcement(network sandbox.NetPolicy) sandbox.Enforcement {
 	full := func(by string) sandbox.Strength { return sandbox.Strength{Level: sandbox.Full, By: by} }
 	e := sandbox.Enforcement{
 		sandbox.FSRead:       full("a root of its own, from the image"),
 		sandbox.FSWrite:      full("read-only mounts, Landlock"),
 		sandbox.NetDeny:      full("a network namespace without devices"),
-		sandbox.NetAllowList: {Level: sandbox.None, By: "this build has no network gate for containers"},
+		sandbox.NetAllowList: full("a network namespace whose listeners are served from outside"),
 		sandbox.Disk:         full("scratch space in memory, of fixed size"),
 		sandbox.WallClock:    full("the end of the process namespace"),
 		sandbox.Environment:  full("made by the agent"),
 		sandbox.Syscalls:     full("seccomp allow-lists of the container and of each command"),
 		sandbox.Kernel:       {Level: sandbox.None, By: "the kernel is the host's"},
+	}
+	if _, shared := network.(sandbox.Inherit); shared {
+		open := sandbox.Strength{Level: sandbox.None, By: "the network of the host, as asked"}
+		e[sandbox.NetDeny], e[sandbox.NetAllowList] = open, open
 	}
 	if f.cgroups() {
 		e[sandbox.CPU] = full("control group")

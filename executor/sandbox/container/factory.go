@@ -1,6 +1,8 @@
 package container
 
 import (
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/image"
 )
 
@@ -19,6 +21,8 @@ type Options struct {
 	Dir string
 	// Images is where layouts are unpacked; nil = a store with the defaults.
 	Images *image.Store
+	// Network is how an AllowList is served.
+	Network allow.Options
 }
 
 // A kind is one runtime or engine.
@@ -33,3 +37,15 @@ var (
 	runc   = kind{id: "container", program: "runc", priority: 50}
 	podman = kind{id: "podman", program: "podman", priority: 45, engine: true}
 )
+
+// TakesImage is for sandbox.ImageTaker.
+func (f *Factory) TakesImage(name string) bool {
+	r, err := image.Parse(name)
+	switch {
+	case err != nil || sandbox.IsModule(name):
+		return false
+	case r.Kind == image.Engine:
+		return f.kind.engine
+	}
+	return !f.kind.engine || r.Kind == image.Host
+}

@@ -50,7 +50,7 @@ func NewRunc(o Options) *Factory { return newFactory(runc, o) }
 func NewPodman(o Options) *Factory { return newFactory(podman, o) }
 
 func newFactory(k kind, o Options) *Factory {
-	f := &Factory{kind: k, opts: o, images: o.Images, folder: &folder{base: o.Dir}, base: process.New(process.Options{Agent: o.Agent, Stash: -1})}
+	f := &Factory{kind: k, opts: o, images: o.Images, folder: &folder{base: o.Dir}, base: process.New(process.Options{Agent: o.Agent, Stash: -1, Network: o.Network})}
 	if f.folder.base == "" {
 		f.folder.base = defaultBase()
 	}
@@ -134,7 +134,7 @@ func (f *Factory) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbo
 	if m.setup, err = f.base.Setup(ctx, spec); err != nil {
 		return nil, err
 	}
-	have := f.enforcement()
+	have := f.enforcement(spec.Net())
 	if err := spec.Admit(f.ID(), have); err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (f *Factory) Probe(ctx context.Context) (a sandbox.Availability) {
 	if err := f.try(ctx); err != nil {
 		return sandbox.Availability{Reason: reason(err)}
 	}
-	return sandbox.Availability{OK: true, Enforcement: f.enforcement()}
+	return sandbox.Availability{OK: true, Enforcement: f.enforcement(sandbox.DenyAll{})}
 }
 
 func (f *Factory) try(ctx context.Context) (err error) {
