@@ -11,6 +11,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/container"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/microvm"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm"
 )
 
 // Options configure the back ends. The zero value is one that works without
@@ -30,6 +31,8 @@ type Options struct {
 	// Firecracker and QEMU are the options of those back ends. Without a
 	// kernel image that an operator names they are not available.
 	Firecracker, QEMU microvm.Options
+	// Wasm is for the back end of WebAssembly modules.
+	Wasm wasm.Options
 }
 
 // All makes the set of the back ends for this system. It starts nothing; the

@@ -28,6 +28,7 @@ package wasm
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -66,7 +67,8 @@ type Factory struct {
 
 var _ sandbox.Factory = (*Factory)(nil)
 
-// New makes the back end on top of process, which runs the runner.
+// New makes the back end on top of process, which runs the runner and is
+// closed with it.
 func New(process sandbox.Factory, o Options) *Factory {
 	if o.CompileTimeout == 0 {
 		o.CompileTimeout = 2 * time.Minute
@@ -86,6 +88,14 @@ func (f *Factory) Priority() int { return 75 }
 
 // TakesImage tells whether image names a module; nothing else runs here.
 func (f *Factory) TakesImage(image string) bool { return sandbox.IsModule(image) }
+
+// Close closes the process back end, where it can be closed.
+func (f *Factory) Close() error {
+	if c, ok := f.inner.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
 
 // empty is a module that does nothing: a function type, one function, its
 // export as _start, and its body.
