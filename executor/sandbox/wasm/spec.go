@@ -19,7 +19,8 @@ const (
 	scratch    = "/scratch"
 	temporary  = "/tmp"
 	pageBytes  = 64 << 10
-	overheadMB = 96 // of the runner: its heap, code, and what a compilation of nothing takes
+	reservedMB = 2048 // of addresses, that the runner reserves and does not use
+	overheadMB = 96   // of the runner: its heap, and code
 )
 
 // checkSpec refuses what a module cannot have.

@@ -170,7 +170,15 @@ func (f *Factory) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbo
 	if err != nil {
 		return nil, err
 	}
-	inner, err := f.inner.Create(ctx, innerSpec(spec, m, p, entry))
+	around := innerSpec(spec, m, p, entry)
+	inner, err := f.inner.Create(ctx, around)
+	if err == nil && inner.Enforcement()[sandbox.Memory].Level < sandbox.Full {
+		// Where no group counts memory, a resource limit counts addresses, and
+		// a runtime reserves far more of them than it uses.
+		_ = inner.Close()
+		around.Limits.MemoryMB += reservedMB
+		inner, err = f.inner.Create(ctx, around)
+	}
 	if err != nil {
 		return nil, err
 	}
