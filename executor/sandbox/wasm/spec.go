@@ -112,17 +112,18 @@ func environment(spec sandbox.Spec, c sandbox.Command) []string {
 func enforcement(process sandbox.Enforcement) sandbox.Enforcement {
 	full := func(by string) sandbox.Strength { return sandbox.Strength{Level: sandbox.Full, By: by} }
 	e := sandbox.Enforcement{
-		sandbox.FSRead:      full("a module has no call but for its folders, each an os.Root"),
-		sandbox.FSWrite:     full("a module has no call but for its folders, each an os.Root"),
-		sandbox.NetDeny:     full("a module has no socket"),
-		sandbox.Processes:   full("a module starts no process"),
-		sandbox.Environment: full("a module is given its environment"),
-		sandbox.Syscalls:    full("a module makes no system call; the runtime's: " + process[sandbox.Syscalls].By),
-		sandbox.Kernel:      {Level: sandbox.Partial, By: "a module makes no system call itself, but a fault of the runtime leads into a process sandbox on the kernel of the host"},
-		sandbox.CPU:         process[sandbox.CPU],
-		sandbox.Disk:        process[sandbox.Disk],
-		sandbox.WallClock:   process[sandbox.WallClock],
-		sandbox.Memory:      full("linear memory by the runtime; tables and code: " + process[sandbox.Memory].By),
+		sandbox.FSRead:       full("a module has no call but for its folders, each an os.Root"),
+		sandbox.FSWrite:      full("a module has no call but for its folders, each an os.Root"),
+		sandbox.NetDeny:      full("a module has no socket"),
+		sandbox.NetAllowList: {By: "a module has no network"},
+		sandbox.Processes:    full("a module starts no process"),
+		sandbox.Environment:  full("a module is given its environment"),
+		sandbox.Syscalls:     full("a module makes no system call; the runtime's: " + process[sandbox.Syscalls].By),
+		sandbox.Kernel:       {Level: sandbox.Partial, By: "a module makes no system call itself, but a fault of the runtime leads into a process sandbox on the kernel of the host"},
+		sandbox.CPU:          process[sandbox.CPU],
+		sandbox.Disk:         process[sandbox.Disk],
+		sandbox.WallClock:    process[sandbox.WallClock],
+		sandbox.Memory:       full("linear memory by the runtime; tables and code: " + process[sandbox.Memory].By),
 	}
 	if process[sandbox.Memory].Level < sandbox.Full {
 		e[sandbox.Memory] = sandbox.Strength{Level: sandbox.Partial, By: "linear memory by the runtime; tables and code are not bounded fully: " + process[sandbox.Memory].By}
