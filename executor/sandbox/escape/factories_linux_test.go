@@ -49,7 +49,7 @@ func factories(t *testing.T) []sandbox.Factory {
 	if *only != "" && len(list) < len(names) {
 		t.Errorf("of %s only %d work here", *only, len(list))
 	}
-	if len(list) == 0 {
+	if len(list) == 0 && *matrixDir == "" {
 		t.Skip("no sandbox works here; the log says why")
 	}
 	return list

@@ -98,14 +98,15 @@ func create(dir string) verdict {
 	return open("a file was made")
 }
 
-// busy is open when a program that runs could be written, but for that it runs.
+// busy is open when a program that runs could be written, but for that it runs:
+// "text file busy" comes before "read-only file system".
 func busy(path string) verdict {
 	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC, 0)
 	if err == nil {
 		_ = unix.Close(fd)
 	}
 	if errors.Is(err, unix.ETXTBSY) {
-		err = nil
+		err = unix.Access(path, unix.W_OK)
 	}
 	return refused(err, "it is writable")
 }
