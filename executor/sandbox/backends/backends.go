@@ -22,17 +22,16 @@ type Options struct {
 	Only []string
 	// Set is how they are probed.
 	Set sandbox.SetOptions
-	// Process, Runc and Podman are the options of the back ends process,
-	// container and podman. The agent of the first is that of all where they
-	// name none.
-	Process process.Options
-	Runc    container.Options
-	Podman  container.Options
-	// Firecracker and QEMU are the options of those back ends. Without a
-	// kernel image that an operator names they are not available.
-	Firecracker, QEMU microvm.Options
-	// Wasm is for the back end of WebAssembly modules.
-	Wasm wasm.Options
+	// What follows are the options of the back ends process, container,
+	// podman, wasm, firecracker and qemu. The agent of the first is that of
+	// all where they name none. The last two are not available without a
+	// kernel image that an operator names.
+	Process     process.Options
+	Runc        container.Options
+	Podman      container.Options
+	Wasm        wasm.Options
+	Firecracker microvm.Options
+	QEMU        microvm.Options
 }
 
 // All makes the set of the back ends for this system. It starts nothing; the
@@ -41,6 +40,8 @@ type Options struct {
 func All(opts Options) *sandbox.Set {
 	opts.Runc.Agent = cmp.Or(opts.Runc.Agent, opts.Process.Agent)
 	opts.Podman.Agent = cmp.Or(opts.Podman.Agent, opts.Process.Agent)
+	opts.Firecracker.Agent = cmp.Or(opts.Firecracker.Agent, opts.Process.Agent)
+	opts.QEMU.Agent = cmp.Or(opts.QEMU.Agent, opts.Process.Agent)
 	var list []sandbox.Factory
 	for _, f := range factories(opts) {
 		if opts.Only == nil || slices.Contains(opts.Only, f.ID()) {

@@ -33,12 +33,12 @@ func TestPool(t *testing.T) {
 	if f := factory(t, Options{Agent: agent}); f.Close() != nil {
 		t.Fatal("the factory does not close")
 	}
-	before := remains(t, temp)
+	before, goroutines := remains(t, temp), runtime.NumGoroutine()
 	f := New(Options{Agent: agent})
 	s := spec()
 	s.Warmable = true
 	s.Limits = sandbox.Limits{CPUShares: 2, MemoryMB: 64, DiskMB: 16, Timeout: 10 * time.Second, MaxProcesses: 32}
-	p, err := sandbox.NewPool(f, s, sandbox.PoolOptions{Max: 8, Warm: 4, RecycleAfter: 200, Wait: time.Minute})
+	p, err := sandbox.NewPool(f, s, sandbox.PoolOptions{Max: 8, Warm: 4, RecycleAfter: 20, Wait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +71,14 @@ func TestPool(t *testing.T) {
 	}
 	var after []string
 	for range 100 { // what was killed may take a moment
-		if after = remains(t, temp); slices.Equal(after, before) && len(u.processes()) == 0 {
+		if after = remains(t, temp); slices.Equal(after, before) && len(u.processes()) == 0 && runtime.NumGoroutine() <= goroutines {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	t.Errorf("before: %q\nafter:  %q\nprocesses: %q", before, after, u.processes())
-	if runtime.NumGoroutine() > 4 {
+	if n := runtime.NumGoroutine(); n > goroutines {
+		t.Errorf("%d goroutines of %d", n, goroutines)
 		stacks := make([]byte, 1<<20)
 		t.Logf("%s", stacks[:runtime.Stack(stacks, true)])
 	}
@@ -233,6 +234,5 @@ func remains(t *testing.T, temp string) []string {
 		fmt.Sprintf("%d control groups", groups),
 		fmt.Sprintf("%d descriptors", count("/proc/self/fd/*")),
 		fmt.Sprintf("%d files in the temporary folder", count(temp+"/*")),
-		fmt.Sprintf("%d goroutines", runtime.NumGoroutine()),
 	}
 }
