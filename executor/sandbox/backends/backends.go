@@ -35,8 +35,8 @@ type Options struct {
 }
 
 // All makes the set of the back ends for this system. It starts nothing; the
-// caller closes the set. On a system without any it is empty, and the set's
-// methods say so.
+// caller closes the set. On a system without any it has only the one that
+// confines nothing, which is never preferred.
 func All(opts Options) *sandbox.Set {
 	opts.Runc.Agent = cmp.Or(opts.Runc.Agent, opts.Process.Agent)
 	opts.Podman.Agent = cmp.Or(opts.Podman.Agent, opts.Process.Agent)

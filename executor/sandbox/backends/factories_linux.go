@@ -4,6 +4,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/container"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/microvm"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/plain"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm"
 )
@@ -19,5 +20,6 @@ func factories(opts Options) []sandbox.Factory {
 		microvm.NewQEMU(opts.QEMU),
 		// It has process sandboxes of its own, so that it can be had alone.
 		wasm.New(process.New(opts.Process), opts.Wasm),
+		plain.Factory{},
 	}
 }

@@ -40,6 +40,8 @@ func factories(t *testing.T) []sandbox.Factory {
 		switch {
 		case !p.OK:
 			t.Logf("%s does not work here: %s", p.ID, p.Reason)
+		case p.Enforcement[sandbox.FSRead].Level == sandbox.None:
+			t.Logf("%s confines nothing and says so; attempts would hit this machine", p.ID)
 		case ok && !taker.TakesImage(""):
 			t.Logf("%s does not run programs of the host; it has probes of its own", p.ID)
 		default:

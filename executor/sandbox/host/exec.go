@@ -80,7 +80,7 @@ func (b *box) Exec(ctx context.Context, c sandbox.Command) (sandbox.Result, erro
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	s, err := newStreams(c)
+	s, err := NewStreams(c)
 	if err != nil {
 		return sandbox.Result{}, sandbox.Errorf(sandbox.ErrFailed, "no pipes for a command: %v", err).Because(err)
 	}
@@ -89,17 +89,17 @@ func (b *box) Exec(ctx context.Context, c sandbox.Command) (sandbox.Result, erro
 		timeout = c.Timeout
 	}
 	run := b.begin(inst, w)
-	if err := run.send(c, false, s.child); err != nil {
-		s.abandon()
+	if err := run.send(c, false, s.Child); err != nil {
+		s.Abandon()
 		return sandbox.Result{}, b.unsent(inst, err)
 	}
-	s.begin(c)
+	s.Begin(c)
 	timer := time.AfterFunc(timeout, func() { run.end(byTime) })
 	stop := context.AfterFunc(ctx, func() { run.end(byCaller) })
 	r, err := run.await(b)
 	timer.Stop()
 	stop()
-	s.finish(&r)
+	s.Finish(&r)
 	if err != nil {
 		return sandbox.Result{}, err
 	}

@@ -9,18 +9,20 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 )
 
-// streams are the pipes of one command and what reads and writes our ends.
-type streams struct {
-	child    []*os.File // standard input, output and error, as it gets them
+// Streams are the pipes of one command and what reads and writes our ends: its
+// output is kept up to a bound, and read beyond it.
+type Streams struct {
+	Child    []*os.File // standard input, output and error, as it gets them
 	stdin    *os.File   // nil: empty
 	out, err *drain
 }
 
-func newStreams(c sandbox.Command) (s *streams, err error) {
-	s = &streams{}
+// NewStreams makes the pipes of c.
+func NewStreams(c sandbox.Command) (s *Streams, err error) {
+	s = &Streams{}
 	defer func() {
 		if err != nil {
-			s.abandon()
+			s.Abandon()
 		}
 	}()
 	var in *os.File
@@ -32,7 +34,7 @@ func newStreams(c sandbox.Command) (s *streams, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.child = append(s.child, in)
+	s.Child = append(s.Child, in)
 	limit := c.MaxOutput
 	if limit == 0 {
 		limit = sandbox.DefaultMaxOutput
@@ -43,7 +45,7 @@ func newStreams(c sandbox.Command) (s *streams, err error) {
 			return s, err
 		}
 		d := &drain{from: near, limit: limit, live: newFeed(to), done: make(chan struct{})}
-		if s.child = append(s.child, far); i == 0 {
+		if s.Child = append(s.Child, far); i == 0 {
 			s.out = d
 		} else {
 			s.err = d
@@ -52,9 +54,9 @@ func newStreams(c sandbox.Command) (s *streams, err error) {
 	return s, nil
 }
 
-// abandon closes everything, where no command started.
-func (s *streams) abandon() {
-	for _, f := range s.child {
+// Abandon closes everything, where no command started.
+func (s *Streams) Abandon() {
+	for _, f := range s.Child {
 		_ = f.Close()
 	}
 	if s.stdin != nil {
@@ -68,8 +70,8 @@ func (s *streams) abandon() {
 	}
 }
 
-// begin copies, after the start.
-func (s *streams) begin(c sandbox.Command) {
+// Begin copies, after the start.
+func (s *Streams) Begin(c sandbox.Command) {
 	if s.stdin != nil {
 		go func() {
 			defer func() { _ = recover() }() // a reader of the caller's
@@ -81,8 +83,9 @@ func (s *streams) begin(c sandbox.Command) {
 	go s.err.run()
 }
 
-// finish waits for the rest of the output, after the last process has ended.
-func (s *streams) finish(r *sandbox.Result) {
+// Finish waits for the rest of the output, after the last process has ended,
+// and puts what was kept into r.
+func (s *Streams) Finish(r *sandbox.Result) {
 	if s.stdin != nil {
 		_ = s.stdin.Close()
 	}

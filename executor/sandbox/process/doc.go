@@ -7,7 +7,7 @@
 // readable; what a command computes shows in the load of the machine. All else
 // is reported per dimension by Probe and by each sandbox.
 //
-// The second factory, Plain, confines nothing; it exists for those who ask for
+// Package plain, which confines nothing, exists for those who ask for
 // it by its name.
 package process
 
