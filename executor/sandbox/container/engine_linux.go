@@ -31,7 +31,10 @@ func (p plan) engineArgs(image, filter string) []string {
 	}
 	if p.idBase >= 0 {
 		for _, option := range []string{"--uidmap=", "--gidmap="} {
-			a = append(a, fmt.Sprintf("%s0:%d:1", option, p.idBase), fmt.Sprintf("%s%d:%d:1", option, commandID, p.idBase+1))
+			a = append(a, fmt.Sprintf("%s0:%d:1", option, p.idBase), fmt.Sprintf("%s%d:%d:1", option, commandID, p.idBase+1),
+				// An engine shows no image whose owners have no number.
+				fmt.Sprintf("%s1:%d:%d", option, p.idBase+2, commandID-1),
+				fmt.Sprintf("%s%d:%d:%d", option, commandID+1, p.idBase+commandID+1, 65535-commandID))
 		}
 	}
 	if p.cgroups {
