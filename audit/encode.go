@@ -120,6 +120,11 @@ func encodeCall(writer string, c *Call) ([]byte, error) {
 		object(e, "isolation", (*isolationObject)(c.Isolation))
 		str(e, "testMode", c.TestMode)
 		object(e, "shadow", c.Shadow)
+		if c.Sandbox == nil {
+			null(e, "sandbox")
+		} else {
+			e.Array("sandbox", (*commandList)(&c.Sandbox))
+		}
 	})
 }
 

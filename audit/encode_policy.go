@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/decision"
@@ -56,6 +59,23 @@ func (p *effectiveObject) MarshalZerologObject(e *zerolog.Event) {
 		Object("network", (*networkObject)(&p.Network)).Object("fs", (*fsObject)(&p.FS)).Strs("env", p.Env).
 		Int64("maxStatements", p.MaxStatements).Int64("timeoutSeconds", p.TimeoutSeconds).
 		Int64("maxMemoryBytes", p.MaxMemoryBytes).Int64("maxOutputBytes", p.MaxOutputBytes).Int64("maxLogLines", p.MaxLogLines)
+	if p.Sandbox != nil { // absent where no command can start
+		e.Object("sandbox", (*sandboxObject)(p.Sandbox))
+	}
+}
+
+type sandboxObject decision.Sandbox
+
+// MarshalZerologObject encodes what commands are kept in.
+func (s *sandboxObject) MarshalZerologObject(e *zerolog.Event) {
+	require := zerolog.Dict()
+	for _, d := range slices.Sorted(maps.Keys(s.Require)) {
+		require.Str(d, s.Require[d])
+	}
+	e.Str("image", s.Image).Strs("backends", s.Backends).Dict("require", require).
+		Dict("limits", zerolog.Dict().Int64("cpuMillis", s.Limits.CPUMillis).Int64("memoryMB", s.Limits.MemoryMB).
+			Int64("diskMB", s.Limits.DiskMB).Int64("maxProcesses", s.Limits.MaxProcesses)).
+		Bool("allowPartial", s.AllowPartial).Strs("env", s.Env).Str("warm", s.Warm)
 }
 
 type networkObject decision.Network

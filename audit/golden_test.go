@@ -120,7 +120,7 @@ func TestOrder(t *testing.T) {
 	}
 	want := []string{"time", "schema", "seq", "prev", "phase", "writer", "callId", "relatedCallId", "traceId", "origin", "principal",
 		"tool", "policy", "decision", "toolSafety", "effectivePolicy", "riskLevel", "riskSignals", "reasons", "humanInTheLoop",
-		"params", "paramsDigest", "outcome", "error", "durationMs", "usage", "result", "isolation", "testMode", "shadow", "sum"}
+		"params", "paramsDigest", "outcome", "error", "durationMs", "usage", "result", "isolation", "testMode", "shadow", "sandbox", "sum"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

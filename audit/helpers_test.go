@@ -34,7 +34,9 @@ func sampleCall(id string) Call {
 			Category: spec.ToolSafetyCategory{Source: "user", ID: "web"}, Capabilities: spec.Capabilities{Network: spec.CapabilityNetwork{Mode: "allowlist", Hosts: []string{"example.org"}}}},
 		Effective: &decision.EffectivePolicy{AllowClasses: []string{"java.lang.Math"}, DenyClasses: []string{"java.lang.ProcessBuilder", "java.io.*"},
 			Network: decision.Network{Mode: "allowlist", Hosts: []string{"example.org"}, Ports: []int{443}}, FS: decision.FS{BasePath: "/srv/work"},
-			MaxStatements: 500000, TimeoutSeconds: 30, MaxMemoryBytes: 64 << 20, MaxOutputBytes: 1 << 20, MaxLogLines: 1000},
+			MaxStatements: 500000, TimeoutSeconds: 30, MaxMemoryBytes: 64 << 20, MaxOutputBytes: 1 << 20, MaxLogLines: 1000,
+			Sandbox: &decision.Sandbox{Backends: []string{"process"}, Require: map[string]string{"memory": "full", "env": "full"},
+				Limits: decision.SandboxLimits{CPUMillis: 1000, MemoryMB: 256, DiskMB: 64, MaxProcesses: 64}, Env: []string{}}},
 		RiskLevel: ptr("L2"), RiskSignals: []decision.Signal{{ID: "risk.network.allowlist", Level: "L2", Message: "may reach example.org"}},
 		Reasons:      []decision.Reason{},
 		HITL:         &HITL{Mode: "REQUIRED", Outcome: HITLAccepted, Approver: ptr("bob"), Channel: ptr("terminal"), ElapsedMs: ptr(int64(1200)), PromptDigest: ptr("sha256:" + strings.Repeat("12", 32))},
@@ -52,6 +54,10 @@ func sampleCall(id string) Call {
 			{Path: "allow", Direction: "tightened", Old: json.RawMessage("true"), New: json.RawMessage("false")},
 			{Path: "effectivePolicy.network.hosts", Direction: "tightened", Old: json.RawMessage(`["example.org"]`), New: json.RawMessage("[]"), Removed: []string{"example.org"}},
 		}},
+		Sandbox: []Sandbox{{SandboxID: "sb-1", Backend: "process", Image: "host", Argv: []string{"python3", "-c", "print(1)"}, ExitCode: ptr(int64(137)), TimedOut: true, LimitHit: ptr("memory"),
+			Usage: SandboxUsage{WallMs: 12.5, CPUMs: ptr(3.25), PeakMemory: ptr(int64(4096)), NetIn: ptr(int64(1)), NetOut: ptr(int64(2)), Orphans: 1}, Network: "AllowList",
+			Connections: []SandboxConnection{{Host: "example.org", Port: 443, Address: "93.184.216.34:443", Allowed: true, In: 1, Out: 2}, {Host: "other.example", Reason: ptr("not-allowed")}},
+			Partial:     map[string]string{"memory": "partial: rlimit", "disk": "none"}}},
 	}
 }
 

@@ -105,7 +105,7 @@ func maskCall(c Call, m Masker) (out Call, err error) {
 		r.Content = k.json(r.Content, "/result/content")
 		c.Result = &r
 	}
-	c.Shadow = k.shadow(c.Shadow)
+	c.Shadow, c.Sandbox = k.shadow(c.Shadow), k.commands(c.Sandbox)
 	if c.Decision != nil {
 		d := *c.Decision
 		d.Input = k.input(d.Input, "/decision/input")

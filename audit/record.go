@@ -114,6 +114,9 @@ type Call struct {
 	Isolation     *worker.Isolation         `json:"isolation"`
 	TestMode      *string                   `json:"testMode"` // live or fixture; null for what is no Local Pass
 	Shadow        *Shadow                   `json:"shadow"`   // close only; null without a shadow policy
+	// Sandbox are the commands that the code ran; close only, null where the
+	// tool can start none.
+	Sandbox []Sandbox `json:"sandbox"`
 
 	// Drop are fields of this record that are left out, of decision.Removable.
 	// It is no part of the record, whose Decision names what was left out.

@@ -35,6 +35,7 @@ type Config struct {
 	Secrets Secrets `json:"secrets"`
 	Audit   Audit   `json:"audit"`
 	Runtime Runtime `json:"runtime"`
+	Sandbox Sandbox `json:"sandbox"`
 	Server  Server  `json:"server"`
 	Log     Log     `json:"log"`
 	Auth    Auth    `json:"auth"`
@@ -138,6 +139,13 @@ type Checkpoint struct {
 type Runtime struct {
 	Isolation string `json:"isolation"` // process, in-process
 	Workers   int64  `json:"workers"`   // at most; 0 = eight for each core
+}
+
+// Sandbox says which sandboxes commands of tools may run in. What a policy
+// allows of them is the policy's.
+type Sandbox struct {
+	Enabled  bool     `json:"enabled"`
+	Backends []string `json:"backends"` // by id; empty = all that there are
 }
 
 // Server bounds the MCP endpoint over HTTP.

@@ -24,6 +24,7 @@ func defaultConfig() *Config {
 		Secrets: Secrets{Grants: []Grant{}},
 		Audit:   Audit{Fsync: "group", FsyncMillis: 100, Rotate: Rotate{Bytes: 256 << 20}, Index: true, Checkpoint: Checkpoint{EverySeconds: 60, EveryRecords: 1000}, Sinks: []Sink{}},
 		Runtime: Runtime{Isolation: "process"},
+		Sandbox: Sandbox{Enabled: true, Backends: []string{}},
 		Server: Server{AllowedHosts: none, AllowedOrigins: none, MaxBodyBytes: 4 << 20,
 			SessionTimeoutSeconds: 1800, DrainSeconds: 30},
 		Log: Log{Level: "info", Format: "text"},

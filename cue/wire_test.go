@@ -62,6 +62,8 @@ func filledPolicy() decision.EffectivePolicy {
 		Network: decision.Network{Mode: "allowlist", Hosts: texts(), HostsDeny: texts(), Ports: []int{443}, PrivateHosts: texts()},
 		FS:      decision.FS{Read: true, Write: true, BasePath: "/b"}, MaxStatements: 1, TimeoutSeconds: 2, MaxMemoryBytes: 3,
 		MaxOutputBytes: 4, MaxLogLines: 5,
+		Sandbox: &decision.Sandbox{Image: "i", Backends: texts(), Require: map[string]string{"memory": "full"},
+			Limits: decision.SandboxLimits{CPUMillis: 1, MemoryMB: 2, DiskMB: 3, MaxProcesses: 4}, AllowPartial: true, Env: texts(), Warm: "python"},
 	}
 }
 
@@ -96,6 +98,11 @@ func filledCall() audit.Call {
 		Usage: &audit.Usage{Statements: ptr(int64(1)), Egress: []audit.Egress{{Host: "h", IP: "192.0.2.1", Status: 200, Bytes: 1}},
 			FS: []audit.FSUse{{Op: "fs.readText", Path: "a", Bytes: 1}}, LogLines: 1, MemoryBytes: ptr(int64(1))},
 		Result: &audit.Result{Bytes: 1, Digest: sha, Content: json.RawMessage(`{"a":1}`)}, Isolation: ptr(filledIsolation()), TestMode: ptr("live"),
+		Sandbox: []audit.Sandbox{{SandboxID: "s", Backend: "process", Image: "host", Argv: texts(), ExitCode: ptr(int64(1)), TimedOut: true, LimitHit: ptr("memory"), Error: ptr("e"),
+			Usage:       audit.SandboxUsage{WallMs: 1.5, CPUMs: ptr(2.5), PeakMemory: ptr(int64(3)), NetIn: ptr(int64(4)), NetOut: ptr(int64(5)), Orphans: 6},
+			Network:     "AllowList",
+			Connections: []audit.SandboxConnection{{Host: "h", Port: 1, Address: "a", Allowed: true, Reason: ptr("r"), In: 2, Out: 3}},
+			Partial:     map[string]string{"memory": "partial"}}},
 		Shadow: &audit.Shadow{Revision: sha, Kind: ptr("changed"), Rules: texts(), Error: &audit.Error{Code: fault.PolicyUnavailable, Reason: ptr("r"), Message: "m"},
 			Differences: []audit.Difference{{Path: "riskLevel", Direction: "tightened", Old: json.RawMessage(`"L3"`), New: json.RawMessage(`"L4"`), Added: texts(), Removed: texts()}}},
 		Drop: texts(),
@@ -308,7 +315,7 @@ func TestErrorTable(t *testing.T) {
 
 // TestOlderRecords: a record of before a member was added is of the format.
 func TestOlderRecords(t *testing.T) {
-	for _, gone := range []string{"shadow", "humanInTheLoop.ruleId", "humanInTheLoop.fourEyes", "humanInTheLoop.originalParamsDigest"} {
+	for _, gone := range []string{"shadow", "sandbox", "humanInTheLoop.ruleId", "humanInTheLoop.fourEyes", "humanInTheLoop.originalParamsDigest"} {
 		raw, err := json.Marshal(wire()["AuditCall"])
 		if err != nil {
 			t.Fatal(err)

@@ -89,6 +89,9 @@ type EffectivePolicy struct {
 	MaxMemoryBytes int64    `json:"maxMemoryBytes"`
 	MaxOutputBytes int64    `json:"maxOutputBytes"`
 	MaxLogLines    int64    `json:"maxLogLines"`
+	// Sandbox is what commands are kept in; nil, and absent, where the tool can
+	// start none.
+	Sandbox *Sandbox `json:"sandbox,omitempty"`
 }
 
 // Network is the egress part of an EffectivePolicy.

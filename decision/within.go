@@ -33,6 +33,9 @@ func (p EffectivePolicy) Within(o EffectivePolicy) (dimension string, ok bool) {
 	if dimension, ok := p.FS.within(o.FS); !ok {
 		return dimension, false
 	}
+	if dimension, ok := p.Sandbox.within(o.Sandbox); !ok {
+		return dimension, false
+	}
 	return networkWithin(p.Network, o.Network)
 }
 

@@ -41,6 +41,11 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	if r.in.Fixtures != nil {
 		opts.Fetcher = r.in.Fixtures
 	}
+	commands := e.commands(r, policy)
+	if commands != nil { // a nil *Runner would be no nil interface
+		opts.Commands = commands
+		defer commands.Close()
+	}
 	gate, err := broker.New(policy, opts)
 	if err != nil {
 		return err
@@ -53,6 +58,7 @@ func (e *Engine) enforce(ctx context.Context, r *run) error {
 	reply, err := e.Runtime.Run(ctx, r.workerCall(e.Runtime), gate)
 	r.reply = &reply
 	r.usage = usage(reply.Usage, gate.Ledger())
+	r.ran(commands)
 	r.logs = r.maskLogs(reply.Logs, reply.Usage.LogLines)
 	if err != nil {
 		return notRun(err)

@@ -29,6 +29,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
+	"github.com/toolwarrant/toolwarrant/executor/command"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
@@ -83,8 +84,11 @@ type Components struct {
 	Known func() *mask.Set
 	// Broker are the options of the gate to the network and the files.
 	Broker broker.Options
-	Now    func() time.Time
-	Logger zerolog.Logger
+	// Sandboxes are where commands of tools run; nil = there are none, and no
+	// command starts.
+	Sandboxes *command.Sandboxes
+	Now       func() time.Time
+	Logger    zerolog.Logger
 	// Admission bounds what is worked on at one time; nil = any number of calls.
 	Admission *Admission
 	Meter     Meter        // nil = nobody counts
@@ -145,6 +149,9 @@ type Call struct {
 	// FixtureEnv, where it is not empty, has the values of placeholders in
 	// place of the secrets; for a Local Pass against Fixtures only.
 	FixtureEnv map[string]string
+	// Own is what whoever is at the terminal adds to the sandbox of an own
+	// document's commands; with Unpublished only.
+	Own *command.Own
 	// Workspace, where it is not empty, is the folder that file tools see in
 	// place of the decided one; for a Local Pass only.
 	Workspace string

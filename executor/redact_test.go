@@ -15,7 +15,7 @@ import (
 
 func testKeys(t testing.TB) keyring.Keyring {
 	t.Helper()
-	keys, err := keyring.NewStatic(bytes.Repeat([]byte{7}, 32))
+	keys, err := keyring.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

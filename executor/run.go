@@ -51,12 +51,13 @@ type run struct {
 	retryAfter time.Duration // of a refusal that passes, 0 = not known
 	trace      tracing
 
-	opened bool
-	begun  bool // the runtime was asked to run the code
-	reply  *worker.Reply
-	value  json.RawMessage
-	logs   []worker.LogLine
-	usage  *audit.Usage
+	opened   bool
+	begun    bool // the runtime was asked to run the code
+	reply    *worker.Reply
+	value    json.RawMessage
+	logs     []worker.LogLine
+	commands []audit.Sandbox // that the code ran; nil = it could run none
+	usage    *audit.Usage
 }
 
 func (e *Engine) receive(in Call) *run {

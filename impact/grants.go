@@ -82,6 +82,8 @@ var grantDimensions = []dimension{
 		func(_ effective, e []string) effective { return effective{Network: blocked, DenyClasses: e} }, true),
 	grantList("env", func(p effective) []string { return p.Env },
 		func(_ effective, e []string) effective { return effective{Network: blocked, Env: e} }, false),
+	grant("sandbox", func(p effective) any { return p.Sandbox },
+		func(p effective) effective { return effective{Network: blocked, Sandbox: p.Sandbox} }),
 	bound("maxStatements", func(p *effective) *int64 { return &p.MaxStatements }),
 	bound("timeoutSeconds", func(p *effective) *int64 { return &p.TimeoutSeconds }),
 	bound("maxMemoryBytes", func(p *effective) *int64 { return &p.MaxMemoryBytes }),

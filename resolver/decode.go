@@ -172,6 +172,9 @@ func (r *reader) effective(t *ast.Term) decision.EffectivePolicy {
 		MaxOutputBytes: r.number(t, "maxOutputBytes"),
 		MaxLogLines:    r.number(t, "maxLogLines"),
 	}
+	if r.has(t, "sandbox") {
+		p.Sandbox = r.sandbox(r.get(t, "sandbox"))
+	}
 	r.each(network, "ports", func(v *ast.Term) { p.Network.Ports = append(p.Network.Ports, int(r.int(v, "ports"))) })
 	slices.Sort(p.Network.Ports)
 	if !slices.Contains([]string{"blocked", "allowlist", "strict", "open"}, p.Network.Mode) {

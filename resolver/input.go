@@ -144,6 +144,9 @@ func toolTerm(tool Tool, digest string, base string) *ast.Term {
 		params[i] = p.Name
 	}
 	t.add("params", set(params))
+	if asked := sandboxAsked(s); asked != nil {
+		t.add("sandbox", asked)
+	}
 	masks := masksOf(s)
 	t.add("maskParams", set(masks.names))
 	if forms := masks.term(); forms != nil {

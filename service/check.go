@@ -48,6 +48,11 @@ func Check(ctx context.Context, o Options) (Checked, error) {
 	if err := secret.New(secretsFile(o.Home, o.Config), os.LookupEnv).Check(); err != nil {
 		return c, err
 	}
+	boxes, err := NewSandboxes(o.Config)
+	if err != nil {
+		return c, err
+	}
+	_ = boxes.Close()
 	tools, err := OpenCatalog(ctx, o.Home, o.Config)
 	if err != nil {
 		return c, err

@@ -28,9 +28,12 @@ import (
 	"github.com/toolwarrant/toolwarrant/config"
 	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
+	"github.com/toolwarrant/toolwarrant/executor/command"
 	"github.com/toolwarrant/toolwarrant/executor/js"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/process"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/backends"
 	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/keyring"
@@ -71,6 +74,7 @@ type Service struct {
 	shadow     *origin                // nil = none
 	notary     atomic.Pointer[notary] // of a process that serves, where one is asked for
 	runtime    executor.Runtime
+	sandboxes  *sandbox.Set
 	logger     zerolog.Logger
 	background context.Context // until Close
 	stop       context.CancelFunc
@@ -112,6 +116,25 @@ func NewRuntime(cfg *config.Config, log zerolog.Logger) executor.Runtime {
 	return process.New(process.Options{Workers: int(cfg.Runtime.Workers), Logger: log})
 }
 
+// NewSandboxes makes the sandboxes that commands may run in, as cfg wants it.
+// Nothing starts before a command is asked for; the caller closes the set.
+func NewSandboxes(cfg *config.Config) (*sandbox.Set, error) {
+	if !cfg.Sandbox.Enabled {
+		return sandbox.NewSet(sandbox.SetOptions{}), nil
+	}
+	set := backends.All(backends.Options{})
+	if len(cfg.Sandbox.Backends) == 0 {
+		return set, nil
+	}
+	for _, id := range cfg.Sandbox.Backends {
+		if _, err := set.ByID(id); err != nil {
+			_ = set.Close()
+			return nil, fault.New(fault.Usage, "sandbox-backend", "sandbox.backends: %v", err)
+		}
+	}
+	return backends.All(backends.Options{Only: cfg.Sandbox.Backends}), set.Close()
+}
+
 // Ready waits until rt takes calls, and says why it cannot.
 func Ready(ctx context.Context, rt executor.Runtime) error {
 	if w, ok := rt.(interface{ Ready(context.Context) error }); ok {
@@ -144,6 +167,9 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 	}
 	// Workers start while the policy compiles; they are waited for at the end.
 	s.runtime = NewRuntime(o.Config, o.Logger)
+	if s.sandboxes, err = NewSandboxes(o.Config); err != nil {
+		return nil, err
+	}
 	keys, err := keyring.Open(filepath.Join(o.Home, "keys"))
 	if err != nil {
 		return nil, err
@@ -199,7 +225,8 @@ func Open(ctx context.Context, o Options) (_ *Service, err error) {
 		ShadowPatience: time.Duration(o.Config.Policy.ShadowWaitMillis) * time.Millisecond, Approvals: s.Approvals, Audit: s.Audit, Runtime: s.runtime,
 		Secrets: secrets, Known: func() *mask.Set { return s.knownSecrets(background) }, Keys: keys, Now: time.Now, Logger: o.Logger,
 		Admission: executor.NewAdmission(admissionLimits(o.Config)), Meter: s.Metrics, Tracer: tracerOf(s.traces),
-		Broker: broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: operator.BasePath, Roots: append([]string{operator.BasePath}, operator.Roots...), UserAgent: userAgent(o.Version), Logger: o.Logger},
+		Sandboxes: command.NewSandboxes(s.sandboxes),
+		Broker:    broker.Options{Resolver: o.Config.Egress.Resolver, Workspace: operator.BasePath, Roots: append([]string{operator.BasePath}, operator.Roots...), UserAgent: userAgent(o.Version), Logger: o.Logger},
 	})
 	if err != nil {
 		return nil, err
@@ -254,6 +281,9 @@ func (s *Service) closeParts(ctx context.Context) error {
 	var errs []error
 	if s.runtime != nil {
 		errs = append(errs, s.runtime.Close())
+	}
+	if s.sandboxes != nil {
+		errs = append(errs, s.sandboxes.Close())
 	}
 	if s.Engine != nil {
 		errs = append(errs, s.Engine.FlushRefused(ctx))

@@ -3,7 +3,7 @@ package toolwarrant.effective
 
 import rego.v2
 
-policy := {
+policy := object.union(sandbox_of, {
 	"allowClasses": allow_classes,
 	"denyClasses": deny_classes,
 	"network": {
@@ -24,7 +24,7 @@ policy := {
 	"maxMemoryBytes": limit("maxMemoryBytes"),
 	"maxOutputBytes": limit("maxOutputBytes"),
 	"maxLogLines": limit("maxLogLines"),
-}
+})
 
 # The baseline and the profiles, root first: lists are united, of single values
 # the nearest counts.

@@ -19,7 +19,7 @@ import (
 var closeFields = []string{
 	"time", "schema", "seq", "prev", "phase", "writer", "callId", "relatedCallId", "traceId", "origin", "principal", "tool",
 	"policy", "decision", "toolSafety", "effectivePolicy", "riskLevel", "riskSignals", "reasons", "humanInTheLoop", "params",
-	"paramsDigest", "outcome", "error", "durationMs", "usage", "result", "isolation", "testMode", "shadow", "sum",
+	"paramsDigest", "outcome", "error", "durationMs", "usage", "result", "isolation", "testMode", "shadow", "sandbox", "sum",
 }
 
 // few are the flags that choose some tools, and fewNames these tools.

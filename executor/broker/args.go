@@ -42,6 +42,8 @@ func helperOf(op worker.Op) string {
 		return parser.Helper
 	case "fs":
 		return filesystem.Helper
+	case "process":
+		return ProcessHelper
 	}
 	return ""
 }

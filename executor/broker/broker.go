@@ -54,6 +54,7 @@ type Options struct {
 	Roots     []string       // folders under which a base folder may lie; empty = anywhere
 	UserAgent string         // of fetch; "" = toolwarrant
 	Fetcher   Fetcher        // nil = the network
+	Commands  Commands       // what runs commands; nil = none can be run
 	Logger    zerolog.Logger // for defects of toolwarrant itself
 	// Egress overrides the network for tests: resolver, roots, addresses.
 	Egress *egress.Options

@@ -49,6 +49,7 @@ type operation func(ctx context.Context, b *Broker, in *args) (json.RawMessage, 
 //	fs.deleteDir  [path]                          number of entries removed
 //	fs.searchInFiles [dir = ".", glob = "*", pattern, {caseInsensitive, limit, maxDepth}]
 //	                                              [{"file", "line", "text"}]
+//	process.run   [worker.Command]                worker.CommandResult
 //
 // A request body is a string or {"$bytes": base64}; headers are an object or a
 // list of pairs. HTML is parsed where the program runs, so parser.html is not
@@ -82,6 +83,8 @@ var operations = map[worker.Op]operation{
 	worker.OpFSDelete:        fsDelete,
 	worker.OpFSDeleteDir:     fsDeleteDir,
 	worker.OpFSSearchInFiles: fsSearchInFiles,
+
+	worker.OpProcessRun: processRun,
 }
 
 // reply encodes a result. Text of the world may hold what JSON cannot.

@@ -16,7 +16,8 @@ import (
 const javaHelper = "Java.type"
 
 // hostClasses are the classes that Java.type can give out once the gate has
-// allowed the name. Each is pure computation. None hands out another class:
+// allowed the name. Each is pure computation, but for ProcessBuilder, which
+// asks the broker for commands in the sandbox. None hands out another class:
 // no instance and no class object has getClass, class or forName, and a
 // method returns its own kind or a JavaScript value.
 var hostClasses map[string]func(*session) *goja.Object
@@ -48,6 +49,7 @@ func init() {
 		"java.time.LocalDate":         (*session).javaLocalDate,
 		"java.time.Duration":          (*session).javaDuration,
 		"java.security.MessageDigest": (*session).javaMessageDigest,
+		"java.lang.ProcessBuilder":    (*session).javaProcessBuilder,
 	}
 }
 
@@ -59,10 +61,7 @@ func HostClass(name string) bool { return hostClasses[name] != nil }
 var classNames = sync.OnceValue(func() string { return strings.Join(slices.Sorted(maps.Keys(hostClasses)), ", ") })
 
 // instead says what to do without a class.
-func instead(name string) string {
-	if name == "java.lang.ProcessBuilder" {
-		return "a process needs the sandbox, and this runtime has none; nothing was started"
-	}
+func instead() string {
 	return "use plain JavaScript, or one of " + classNames()
 }
 
@@ -79,7 +78,7 @@ func (s *session) javaObject() goja.Value {
 		s.ask(worker.OpClassLookup, javaHelper, args)
 		build := hostClasses[name]
 		if build == nil {
-			s.refuse(fault.InvalidInput, javaHelper, "class-not-implemented", "[Java.type] "+clip(name, 200)+" is allowed but does not exist on this runtime; "+instead(name))
+			s.refuse(fault.InvalidInput, javaHelper, "class-not-implemented", "[Java.type] "+clip(name, 200)+" is allowed but does not exist on this runtime; "+instead())
 		}
 		if made[name] == nil {
 			made[name] = build(s)

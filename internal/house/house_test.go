@@ -26,7 +26,7 @@ var level = map[string]int{
 	"decision": 3, "lint": 3, "authoring": 3,
 	"resolver": 4, "approval": 4, "audit": 4, "catalog": 4,
 	"executor/class": 4, "executor/egress": 4, "executor/filesystem": 4, "executor/parser": 4, "executor/secret": 4, "executor/js": 4,
-	"executor/broker": 6, "executor/process": 5, "executor/sandbox": 5, "impact": 5, "lint/regolint": 5,
+	"executor/broker": 6, "executor/command": 6, "executor/process": 5, "executor/sandbox": 5, "impact": 5, "lint/regolint": 5,
 	"executor": 7,
 	"service":  8,
 	"server":   9,

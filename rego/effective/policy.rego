@@ -25,28 +25,31 @@ policy := folded
 # labels:
 #   id: effective-folded
 folded := object.get(
-	{
-		"allowClasses": allow_classes,
-		"denyClasses": deny_classes,
-		"network": {
-			"mode": network_mode,
-			"hosts": hosts,
-			"hostsDeny": input.folded.network.hostsDeny,
-			"ports": input.folded.network.ports,
-			"privateHosts": private_hosts,
+	object.union(
+		{
+			"allowClasses": allow_classes,
+			"denyClasses": deny_classes,
+			"network": {
+				"mode": network_mode,
+				"hosts": hosts,
+				"hostsDeny": input.folded.network.hostsDeny,
+				"ports": input.folded.network.ports,
+				"privateHosts": private_hosts,
+			},
+			"fs": {
+				"read": file_read,
+				"write": file_write,
+				"basePath": base_path,
+			},
+			"env": env,
+			"maxStatements": input.folded.maxStatements,
+			"timeoutSeconds": input.folded.timeoutSeconds,
+			"maxMemoryBytes": input.folded.maxMemoryBytes,
+			"maxOutputBytes": input.folded.maxOutputBytes,
+			"maxLogLines": input.folded.maxLogLines,
 		},
-		"fs": {
-			"read": file_read,
-			"write": file_write,
-			"basePath": base_path,
-		},
-		"env": env,
-		"maxStatements": input.folded.maxStatements,
-		"timeoutSeconds": input.folded.timeoutSeconds,
-		"maxMemoryBytes": input.folded.maxMemoryBytes,
-		"maxOutputBytes": input.folded.maxOutputBytes,
-		"maxLogLines": input.folded.maxLogLines,
-	},
+		_sandbox_part,
+	),
 	[], null,
 )
 
