@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,12 +31,13 @@ type importView struct {
 
 func (a *app) catalogImportCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "import FILE|FOLDER|-",
+		Use:   "import FILE|FOLDER|extras:NAME|-",
 		Short: "Take documents into your catalog, as drafts",
 		Long: `Take a document, a folder with spec.json and action.js, or a bundle (an array of
 documents, or an object with toolSpecs) into your catalog. Each becomes a draft,
 whatever it says of itself: publish it when you have read it. Members that
-toolwarrant does not know stay as they are. Of a bundle, toolMcpServerSetting is
+toolwarrant does not know stay as they are. extras:NAME is a tool of the pack that
+comes with toolwarrant and is in no preset, such as runPython and runShell. Of a bundle, toolMcpServerSetting is
 not taken over: what is served is your choice.
 
 A document that cannot be read, or that claims the name or the id of a bundled
@@ -43,6 +45,7 @@ tool or the id of any other, is named and left out, the others are taken; the
 exit status is 1 then. What lint finds is printed and keeps nothing out.`,
 		Example: `  toolwarrant catalog import mytool.json
   toolwarrant catalog import ./mytool
+  toolwarrant catalog import extras:runPython
   toolwarrant catalog import toolSpecsMcpSetting.json
   curl -s https://example.com/tool.json | toolwarrant catalog import -`,
 		Args: cobra.ExactArgs(1),
@@ -76,6 +79,10 @@ func (a *app) arrivals(path string) (docs []spec.Loaded, beside fs.FS, err error
 	if path == "-" {
 		docs, err = spec.LoadReader("-", a.std.in)
 		return docs, nil, err
+	}
+	if name, ok := strings.CutPrefix(path, "extras:"); ok {
+		s, beside, err := catalog.Extra(name)
+		return []spec.Loaded{{Spec: s}}, beside, err
 	}
 	if docs, err = spec.Load(path); err != nil {
 		return nil, nil, err

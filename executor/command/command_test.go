@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	stdcmp "cmp"
 	"context"
 	"errors"
 	"os"
@@ -177,18 +178,18 @@ func TestRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		policy func(p *decision.EffectivePolicy)
 		opts   func(o *Options)
-		fake   fake
+		fake   *fake
 		cmd    worker.Command
 		want   string
 	}{
 		"no sandboxes":      {opts: func(o *Options) { o.Sandboxes = nil }, want: "RUNTIME_ERROR/sandbox-unavailable"},
 		"none decided":      {policy: func(p *decision.EffectivePolicy) { p.Sandbox = nil }, want: "SECURITY/sandbox-not-decided"},
 		"none allowed":      {policy: func(p *decision.EffectivePolicy) { p.Sandbox.Backends = nil }, want: "SECURITY/sandbox-not-decided"},
-		"none works":        {fake: fake{broken: true}, want: "RUNTIME_ERROR/sandbox-unavailable"},
+		"none works":        {fake: &fake{broken: true}, want: "RUNTIME_ERROR/sandbox-unavailable"},
 		"another is wanted": {policy: func(p *decision.EffectivePolicy) { p.Sandbox.Backends = []string{"c"} }, want: "RUNTIME_ERROR/sandbox-unavailable"},
-		"too weak":          {fake: fake{have: everything(sandbox.Partial)}, want: "SECURITY/sandbox-unenforceable"},
+		"too weak":          {fake: &fake{have: everything(sandbox.Partial)}, want: "SECURITY/sandbox-unenforceable"},
 		"one named, too weak": {policy: func(p *decision.EffectivePolicy) { p.Sandbox.Backends = []string{"a"} },
-			fake: fake{have: everything(sandbox.Partial)}, want: "SECURITY/sandbox-unenforceable"},
+			fake: &fake{have: everything(sandbox.Partial)}, want: "SECURITY/sandbox-unenforceable"},
 		"an unknown level":   {policy: func(p *decision.EffectivePolicy) { p.Sandbox.Require["cpu"] = "total" }, want: "RUNTIME_ERROR/sandbox-spec"},
 		"an unknown mode":    {policy: func(p *decision.EffectivePolicy) { p.Network.Mode = "custom" }, want: "RUNTIME_ERROR/sandbox-spec"},
 		"no time left":       {opts: func(o *Options) { o.Ends = time.Now().Add(-time.Second) }, want: "TIMEOUT/timeout"},
@@ -207,7 +208,7 @@ func TestRefused(t *testing.T) {
 			if tc.policy != nil {
 				tc.policy(&p)
 			}
-			f := &tc.fake
+			f := stdcmp.Or(tc.fake, &fake{})
 			f.id, f.answer = "a", says("ran")
 			if f.have == nil {
 				f.have = everything(sandbox.Full)

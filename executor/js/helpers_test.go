@@ -24,7 +24,7 @@ func TestHostClasses(t *testing.T) {
 		{`return Java.type("java.math.BigDecimal") === Java.type("java.math.BigDecimal")`, `true`},
 		{`const d = Java.type("java.math.BigDecimal"), o = new d("1"); return [d, o].map(x => [typeof x.getClass, typeof x.class, typeof x.forName, typeof o.constructor])`,
 			`[["undefined","undefined","undefined","undefined"],["undefined","undefined","undefined","undefined"]]`},
-		{`Java.type("java.lang.ProcessBuilder")`, "INVALID_INPUT/class-not-implemented: [Java.type] java.lang.ProcessBuilder is allowed but does not exist on this runtime; a process needs the sandbox, and this runtime has none; nothing was started"},
+		{`Java.type("java.lang.Runtime")`, "INVALID_INPUT/class-not-implemented: [Java.type] java.lang.Runtime is allowed but does not exist on this runtime; use plain JavaScript, or one of " + classNames()},
 		{`Java.type(1)`, "INVALID_INPUT/class-name-required: [Java.type] needs the full name of a class as a string"},
 		{`const D = Java.type("java.math.BigDecimal"); D.valueOf("1").add.call({}, D.ONE)`, "JS_ERROR/TypeError: java.math.BigDecimal.add was called on something else"},
 		{`const D = Java.type("java.math.BigDecimal"); new D("1e999999999")`, `INVALID_INPUT/number-format: [Java.type] BigDecimal cannot read "1e999999999"`},
