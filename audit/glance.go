@@ -35,6 +35,14 @@ func (g *glance) value(s *shape) bool {
 		return g.number(s.kind == reflect.Float64)
 	case reflect.Slice:
 		return c == '[' && g.list(']', func() bool { return g.value(s.element) })
+	case reflect.Map: // any name, and a value of its kind
+		return c == '{' && g.list('}', func() bool {
+			if len(g.rest) == 0 || g.rest[0] != '"' || g.text() == nil || len(g.rest) == 0 || g.rest[0] != ':' {
+				return false
+			}
+			g.rest = g.rest[1:]
+			return g.value(s.element)
+		})
 	case reflect.Struct:
 		next := 0
 		return c == '{' && g.list('}', func() bool {

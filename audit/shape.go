@@ -58,6 +58,11 @@ func shapeOf(t reflect.Type) *shape {
 			return &shape{}
 		}
 		return &shape{kind: reflect.Slice, element: shapeOf(t.Elem())}
+	case reflect.Map:
+		if t.Key().Kind() != reflect.String {
+			return &shape{}
+		}
+		return &shape{kind: reflect.Map, element: shapeOf(t.Elem())}
 	case reflect.String, reflect.Bool, reflect.Float64:
 		return &shape{kind: t.Kind()}
 	case reflect.Int, reflect.Int64, reflect.Uint64:

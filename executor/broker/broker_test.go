@@ -156,7 +156,7 @@ func TestNothingGranted(t *testing.T) {
 		switch {
 		case strings.HasPrefix(string(op), "parser."):
 			continue
-		case op == worker.OpClassLookup:
+		case op == worker.OpClassLookup || op == worker.OpProcessRun:
 			want = "class-not-allowed"
 		}
 		rep := do(b, op, `["a.b","c",{"fields":[1]}]`)
