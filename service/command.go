@@ -115,7 +115,7 @@ func ownCommandDocument(c OwnCommand) (*spec.Spec, error) {
 		asked["limits"] = limits
 	}
 	param := func(name, kind, description string) map[string]any {
-		return map[string]any{"name": name, "type": kind, "required": true, "description": description}
+		return map[string]any{"name": name, "type": kind, "required": false, "description": description}
 	}
 	raw, err := json.Marshal(map[string]any{
 		"name": OwnCommandTool, "description": "Runs a command of the terminal in a sandbox. Returns its exit code and output.",
