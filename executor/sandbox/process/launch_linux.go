@@ -65,16 +65,30 @@ func (l *launch) prepare(ctx context.Context, s *spawned) (inst *host.Instance, 
 		}
 	}()
 	inst = &host.Instance{Conn: s.conn, Kill: s.kill, Gone: s.gone}
+	// The kernel may take longer to move the agent into its group than all
+	// the rest takes. Nothing but the agent runs before both are done.
 	var group *cgroup.Group
-	if l.f.groups != nil {
-		if group, err = l.confine(s); err != nil {
-			return nil, unavailable(ctx, fmt.Errorf("its control group: %w", err))
+	var failed error
+	grouped := make(chan struct{})
+	go func() {
+		defer close(grouped)
+		if l.f.groups != nil {
+			group, failed = l.confine(s)
 		}
-		inst.Meter = &meter{group: group}
-	}
+	}()
 	ready, files, err := l.configure(ctx, s)
+	<-grouped
+	if err == nil && failed != nil {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		err = unavailable(ctx, fmt.Errorf("its control group: %w", failed))
+	}
 	if err != nil {
 		return nil, err
+	}
+	if group != nil {
+		inst.Meter = &meter{group: group}
 	}
 	if l.list != nil {
 		if inst.Network, err = l.list.ServeFiles(files); err != nil {
@@ -107,8 +121,7 @@ func unavailable(ctx context.Context, err error) error {
 	return sandbox.Errorf(sandbox.ErrUnavailable, "a sandbox could not be started: %v", err).Because(err)
 }
 
-// confine puts the agent into a group, before it has anything to do. The group
-// ends with it.
+// confine puts the agent into a group. The group ends with it.
 func (l *launch) confine(s *spawned) (*cgroup.Group, error) {
 	limits := cgroup.Limits{Memory: int64(l.spec.Limits.MemoryMB+l.spec.Limits.DiskMB)<<20 + agentAllowance}
 	if l.f.groups.HasCPU() {

@@ -46,8 +46,10 @@ type spawned struct {
 	conn  *wire.Conn
 	proc  *os.Process
 	gone  chan struct{}
-	after []func() // run between the end of the process and gone
+
 	mu    sync.Mutex
+	after []func() // run between the end of the process and gone
+	ended bool     // they run, or have run
 }
 
 // spawn starts an agent.
@@ -71,7 +73,7 @@ func (f *Factory) spawn(ctx context.Context, ownNetwork bool) (*spawned, error) 
 		_, _ = s.proc.Wait()
 		s.mu.Lock()
 		after := s.after
-		s.after = nil
+		s.after, s.ended = nil, true
 		s.mu.Unlock()
 		for _, f := range after {
 			f()
@@ -86,10 +88,8 @@ func (f *Factory) spawn(ctx context.Context, ownNetwork bool) (*spawned, error) 
 func (s *spawned) atEnd(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	select {
-	case <-s.gone:
+	if s.ended {
 		return false
-	default:
 	}
 	s.after = append(s.after, f)
 	return true
