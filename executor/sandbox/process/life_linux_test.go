@@ -145,6 +145,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if a := f.Probe(context.Background()); !a.OK {
 		t.Skip("no sandbox here: " + a.Reason)
 	}
+	f.stash.wait.Wait() // as full as it is going to be
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	s := spec()
 	s.Limits.MemoryMB, s.Limits.DiskMB = 32, 1
@@ -179,6 +180,7 @@ func TestNothingIsLeft(t *testing.T) {
 		})
 	}
 	all.Wait()
+	f.stash.wait.Wait()
 	for range 100 { // goroutines end a moment after what they waited for
 		if runtime.NumGoroutine() <= goroutines && openFiles(t) <= files {
 			break

@@ -43,9 +43,9 @@ func attributes(ownNetwork bool) *syscall.SysProcAttr {
 
 // spawned is an agent that waits for its configuration.
 type spawned struct {
-	conn  *wire.Conn
-	proc  *os.Process
-	gone  chan struct{}
+	conn *wire.Conn
+	proc *os.Process
+	gone chan struct{}
 
 	mu    sync.Mutex
 	after []func() // run between the end of the process and gone
