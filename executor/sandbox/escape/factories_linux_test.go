@@ -27,6 +27,10 @@ func factories(t *testing.T) []sandbox.Factory {
 	if *only != "" || *matrixDir == "" {
 		opts.Only = names
 	}
+	if *matrixDir != "" || *only != "" {
+		// Containers run no other; elsewhere the agent is this program.
+		opts.Process.Agent = agentProgram(t)
+	}
 	opts.Set.ProbeTimeout = 30 * time.Second
 	set := backends.All(opts)
 	t.Cleanup(func() { _ = set.Close() })

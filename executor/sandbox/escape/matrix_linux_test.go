@@ -1,6 +1,7 @@
 package escape
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -78,6 +79,7 @@ func TestMatrix(t *testing.T) {
 func (r *rig) asNobody(t *testing.T) []result {
 	t.Helper()
 	must(t, os.Chmod(filepath.Dir(r.probe), 0o755))
+	agentProgram(t)
 	out, err := nobody.Rerun(t, []string{"ESCAPE_PROBE=" + r.probe, "ESCAPE_GIVEN=" + r.given},
 		"-test.run=^TestMatrix$", "-test.v", "-matrix=.")
 	var results []result
@@ -98,6 +100,9 @@ func (r *rig) asNobody(t *testing.T) []result {
 func (r *rig) column(t *testing.T, c column, user string) result {
 	t.Helper()
 	got := result{Name: c.name + " (" + user + ")", Enforcement: c.enforcement, Levels: map[string]string{}, Cells: map[string]cell{}}
+	for d, s := range c.enforcement {
+		got.Levels[string(d)] = s.Level.String()
+	}
 	count := map[string]int{}
 	for _, p := range r.list {
 		if p.Slow && *matrixDir == "" {
@@ -110,7 +115,6 @@ func (r *rig) column(t *testing.T, c column, user string) result {
 			continue
 		}
 		strength := c.enforcement[p.Dimension]
-		got.Levels[string(p.Dimension)] = strength.Level.String()
 		switch {
 		case one.Outcome == broken:
 			t.Errorf("%s: %s", p.Name, one.Detail)
@@ -154,6 +158,14 @@ func write(t *testing.T, r *rig, results []result) {
 		}
 		if !seen {
 			never = append(never, p.Name)
+		}
+		b.WriteByte('\n')
+	}
+	// What each said of itself before the run.
+	for _, d := range sandbox.Dimensions() {
+		fmt.Fprintf(&b, "| _said before_ | %s |", d)
+		for _, res := range results {
+			fmt.Fprintf(&b, " %s |", cmp.Or(res.Levels[string(d)], "–"))
 		}
 		b.WriteByte('\n')
 	}

@@ -206,18 +206,6 @@ func started(t *testing.T, f sandbox.Factory, spec sandbox.Spec) sandbox.Sandbox
 	return sb
 }
 
-// agentProgram builds the small agent.
-func agentProgram(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "toolwarrant-agent")
-	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/toolwarrant/toolwarrant/cmd/toolwarrant-agent")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("the agent cannot be built: %v: %s", err, out)
-	}
-	return path
-}
-
 func closeFactory(f sandbox.Factory) {
 	if c, ok := f.(interface{ Close() error }); ok {
 		_ = c.Close()

@@ -18,6 +18,7 @@ func TestAsNobody(t *testing.T) {
 	r := &rig{}
 	r.build(t)
 	must(t, os.Chmod(filepath.Dir(r.probe), 0o755))
+	agentProgram(t)
 	out, err := nobody.Rerun(t, []string{"ESCAPE_PROBE=" + r.probe}, "-test.run=^Test(Nothing|Neighbours|Time|Kill|Output|Mount|Writable|Parent)", "-test.v", "-backends="+*only)
 	for line := range strings.Lines(out) {
 		if strings.Contains(line, "_test.go") || strings.Contains(line, "--- ") {

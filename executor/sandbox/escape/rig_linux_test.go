@@ -14,6 +14,7 @@ import (
 	"bufio"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -64,13 +65,39 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "probe")
-	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "./probe")
+	return path, errors.Join(build(path, "./probe"), os.Chmod(dir, 0o755))
+})
+
+// agent builds the small agent once, beside the probe.
+var agent = sync.OnceValues(func() (string, error) {
+	beside, err := program()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(filepath.Dir(beside), "toolwarrant-agent")
+	if os.Getenv("ESCAPE_PROBE") != "" {
+		return path, nil
+	}
+	return path, build(path, "github.com/toolwarrant/toolwarrant/cmd/toolwarrant-agent")
+})
+
+func build(path, what string) error {
+	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, what)
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
+		return fmt.Errorf("%w: %s", err, out)
 	}
-	return path, os.Chmod(dir, 0o755)
-})
+	return nil
+}
+
+func agentProgram(t *testing.T) string {
+	t.Helper()
+	path, err := agent()
+	if err != nil {
+		t.Fatalf("the agent cannot be built: %v", err)
+	}
+	return path
+}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
