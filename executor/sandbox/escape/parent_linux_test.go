@@ -44,6 +44,7 @@ func TestParentIsKilled(t *testing.T) {
 			must(t, c.Start())
 			lines := bufio.NewScanner(out)
 			for lines.Scan() && !strings.Contains(lines.Text(), "sandboxes run") {
+				t.Log(lines.Text())
 			}
 			for range 500 {
 				if running("parent"+r.nonce) >= 4 {
