@@ -51,3 +51,16 @@ test_capabilities[note] if {
 	found := {[f.id, f.severity, f.pointer] | some f in lint.findings} with input as tc[0]
 	found == tc[1]
 }
+
+test_commands_without_the_class[note] if {
+	some note, tc in {
+		"asked for": [{"removeDenyClasses": {"java.lang.ProcessBuilder"}}, "java.lang.ProcessBuilder", set()],
+		"not asked for": [{}, "java.lang.ProcessBuilder", {"process-ungranted"}],
+		"another class": [{}, "java.lang.Math", set()],
+	}
+	found := lint.findings with input as fixture.documented(
+		fixture.overriding(tc[0]),
+		{"strings": [{"text": tc[1], "line": 1, "column": 11}]},
+	)
+	{f.id | some f in found; f.id == "process-ungranted"} == tc[2]
+}

@@ -197,6 +197,23 @@ findings contains {
 }
 
 # METADATA
+# title: Commands without the class that starts them
+# labels:
+#   id: process-ungranted
+findings contains {
+	"id": "process-ungranted",
+	"severity": "warning",
+	"message": sprintf("the code names %s, which it may not look up; lift the deny with removeDenyClasses, which makes it L5, or do without commands", [found.text]),
+	"pointer": "/code",
+	"line": found.line,
+	"column": found.column,
+} if {
+	some found in input.document.strings
+	found.text == data.toolwarrant.settings.sandbox.class
+	not effective.runs_commands
+}
+
+# METADATA
 # title: What the stored posture says, and what would be written today
 # description: Only what is written is compared; documents may abbreviate the block.
 # labels:
