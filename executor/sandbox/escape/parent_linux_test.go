@@ -60,12 +60,13 @@ func TestParentIsKilled(t *testing.T) {
 				t.Fatalf("only %d processes ran, so that nothing is shown", n)
 			}
 			gone(t, "parent"+r.nonce, within)
-			t.Logf("%d processes in 4 sandboxes; none is left after %v", n, time.Since(began).Round(time.Millisecond))
+			t.Logf("%d processes of sandboxes; none is left after %v", n, time.Since(began).Round(time.Millisecond))
 		})
 	}
 }
 
-// beParent has four sandboxes and does nothing with them.
+// beParent has up to four sandboxes and does nothing with them. For an ordinary
+// user some back ends have room for fewer: processes are counted per user.
 func beParent(t *testing.T) {
 	folders := strings.Split(os.Getenv("ESCAPE_PARENT"), ":")
 	r := &rig{ro: folders[0], rw: folders[1], given: folders[2]}
@@ -73,8 +74,9 @@ func beParent(t *testing.T) {
 	for range 4 {
 		sb, err := f.Create(context.Background(), r.spec())
 		must(t, err)
-		_, err = sb.Attach(context.Background(), sandbox.Command{Argv: []string{"/probe/probe", "child", "evade", "parent" + os.Getenv("ESCAPE_NONCE")}})
-		must(t, err)
+		if _, err = sb.Attach(context.Background(), sandbox.Command{Argv: []string{"/probe/probe", "child", "evade", "parent" + os.Getenv("ESCAPE_NONCE")}}); err != nil {
+			fmt.Println("one sandbox less:", err)
+		}
 	}
 	fmt.Println("sandboxes run")
 	time.Sleep(5 * time.Minute)
