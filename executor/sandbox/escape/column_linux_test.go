@@ -236,6 +236,10 @@ func judge(p probe, e ended) cell {
 	line, _, _ := strings.Cut(strings.TrimSpace(e.out), "\n")
 	var c cell
 	switch {
+	case p.Bomb && errors.Is(e.failed, sandbox.ErrFailed):
+		// Memory of the kernel can cost the agent its life; the next command
+		// starts another.
+		return cell{held, "it took the sandbox with it"}
 	case e.failed != nil:
 		return cell{broken, e.failed.Error()}
 	case json.Unmarshal([]byte(line), &c) == nil:
