@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/capture"
 )
 
 // Streams are the pipes of one command and what reads and writes our ends: its
@@ -44,7 +45,7 @@ func NewStreams(c sandbox.Command) (s *Streams, err error) {
 		if err != nil {
 			return s, err
 		}
-		d := &drain{from: near, limit: limit, live: newFeed(to), done: make(chan struct{})}
+		d := &drain{from: near, kept: capture.New(limit, to), done: make(chan struct{})}
 		if s.Child = append(s.Child, far); i == 0 {
 			s.out = d
 		} else {
@@ -65,7 +66,7 @@ func (s *Streams) Abandon() {
 	for _, d := range []*drain{s.out, s.err} {
 		if d != nil {
 			_ = d.from.Close()
-			d.live.finish(time.After(0))
+			d.kept.Finish(time.After(0))
 		}
 	}
 }
@@ -101,22 +102,18 @@ func (s *Streams) Finish(r *sandbox.Result) {
 		_ = d.from.Close()
 	}
 	grace := time.After(writerPatience)
-	s.out.live.finish(grace)
-	s.err.live.finish(grace)
-	r.Stdout = s.out.kept
-	r.Stderr = append(s.err.kept, r.Stderr...)
-	r.Truncated = s.out.cut || s.err.cut
+	s.out.kept.Finish(grace)
+	s.err.kept.Finish(grace)
+	r.Stdout = s.out.kept.Bytes()
+	r.Stderr = append(s.err.kept.Bytes(), r.Stderr...)
+	r.Truncated = s.out.kept.Truncated() || s.err.kept.Truncated()
 }
 
-// drain keeps the first bytes of a stream and reads the rest, so that nobody
-// blocks on it.
+// drain reads a stream to its end, so that nobody blocks on it.
 type drain struct {
-	from  *os.File
-	limit int64
-	live  *feed
-	kept  []byte
-	cut   bool
-	done  chan struct{}
+	from *os.File
+	kept *capture.Writer
+	done chan struct{}
 }
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
@@ -127,62 +124,9 @@ func (d *drain) run() {
 	defer buffers.Put(buffer)
 	for {
 		n, err := d.from.Read(*buffer)
-		take := min(int64(n), d.limit-int64(len(d.kept)))
-		d.kept = append(d.kept, (*buffer)[:take]...)
-		d.cut = d.cut || take < int64(n)
-		d.live.give(d.kept[int64(len(d.kept))-take:])
+		_, _ = d.kept.Write((*buffer)[:n])
 		if err != nil {
 			return
 		}
-	}
-}
-
-// feed hands output to a writer of the caller's, which may be slow, fail or
-// panic; what it does not take in time is lost to it.
-type feed struct {
-	chunks chan []byte
-	done   chan struct{}
-}
-
-// feedChunks is how far a writer may be behind.
-const feedChunks = 256
-
-func newFeed(to io.Writer) *feed {
-	if to == nil {
-		return nil
-	}
-	f := &feed{chunks: make(chan []byte, feedChunks), done: make(chan struct{})}
-	go func() {
-		defer close(f.done)
-		defer func() { _ = recover() }()
-		for b := range f.chunks {
-			if _, err := to.Write(b); err != nil {
-				return
-			}
-		}
-	}()
-	return f
-}
-
-// give is called by one goroutine. What it gives is not changed afterwards:
-// kept only grows.
-func (f *feed) give(b []byte) {
-	if f == nil || len(b) == 0 {
-		return
-	}
-	select {
-	case f.chunks <- b[:len(b):len(b)]:
-	default:
-	}
-}
-
-func (f *feed) finish(grace <-chan time.Time) {
-	if f == nil {
-		return
-	}
-	close(f.chunks)
-	select {
-	case <-f.done:
-	case <-grace:
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/capture"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm/frame"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
@@ -19,6 +20,9 @@ const (
 	killed     = 9
 	codeKilled = 128 + killed
 )
+
+// writerPatience is for a live writer to take the rest.
+const writerPatience = 250 * time.Millisecond
 
 func checkCommand(c sandbox.Command) error {
 	if len(c.Argv) == 0 {
@@ -78,24 +82,25 @@ func (b *box) call(ctx context.Context, s *server, c sandbox.Command) (sandbox.R
 		most = sandbox.DefaultMaxOutput
 	}
 	b.running(s.kill)
-	defer b.running(nil)
 	if b.over() {
 		s.kill()
 	}
 	var end ending
 	timer := time.AfterFunc(limit, func() { end.because(timedOut); s.kill() })
 	stop := context.AfterFunc(ctx, func() { end.because(cancelled); s.kill() })
-	out, errs := newSink(most, c.Stdout), newSink(most, c.Stderr)
+	out, errs := capture.New(most, c.Stdout), capture.New(most, c.Stderr)
 	began := time.Now()
-	report, err := s.call(frame.Request{Argv: c.Argv, Env: environment(b.spec, c), MaxOutput: most}, c.Stdin, out, errs)
+	report, err := s.call(frame.Request{Argv: c.Argv, Env: environment(b.spec, c), MaxOutput: most, Timeout: limit}, c.Stdin, out, errs)
 	wall := time.Since(began)
-	if late := !timer.Stop(); !stop() || late || err != nil {
+	b.running(nil)
+	if late := !timer.Stop(); !stop() || late || err != nil || s.doomed.Load() {
 		s.stop() // it is killed, perhaps just after its last word
 	}
-	out.close()
-	errs.close()
+	grace := time.After(writerPatience)
+	out.Finish(grace)
+	errs.Finish(grace)
 	r := sandbox.Result{
-		ExitCode: report.Code & 0xff, Stdout: out.kept.Bytes(), Stderr: errs.kept.Bytes(), Truncated: out.more || errs.more,
+		ExitCode: report.Code & 0xff, Stdout: out.Bytes(), Stderr: errs.Bytes(), Truncated: out.Truncated() || errs.Truncated(),
 		Usage: sandbox.Usage{Wall: wall, CPU: max(0, report.CPU), PeakMemory: max(0, report.Memory)},
 	}
 	if err == nil {
@@ -103,6 +108,8 @@ func (b *box) call(ctx context.Context, s *server, c sandbox.Command) (sandbox.R
 			r.Stderr = append(r.Stderr, report.Error+"\n"...)
 		}
 		switch {
+		case report.TimedOut:
+			r.ExitCode, r.Signal, r.TimedOut, r.LimitHit = codeKilled, killed, true, sandbox.WallClock
 		case report.MemoryHit:
 			r.LimitHit = sandbox.Memory
 		case r.Truncated:
