@@ -34,6 +34,12 @@ type Options struct {
 	QEMU        microvm.Options
 }
 
+// A maker makes one back end, which then has to be closed.
+type maker struct {
+	id   string
+	make func() sandbox.Factory
+}
+
 // All makes the set of the back ends for this system. It starts nothing; the
 // caller closes the set. On a system without any it has only the one that
 // confines nothing, which is never preferred.
@@ -43,9 +49,9 @@ func All(opts Options) *sandbox.Set {
 	opts.Firecracker.Agent = cmp.Or(opts.Firecracker.Agent, opts.Process.Agent)
 	opts.QEMU.Agent = cmp.Or(opts.QEMU.Agent, opts.Process.Agent)
 	var list []sandbox.Factory
-	for _, f := range factories(opts) {
-		if opts.Only == nil || slices.Contains(opts.Only, f.ID()) {
-			list = append(list, f)
+	for _, m := range makers(opts) {
+		if opts.Only == nil || slices.Contains(opts.Only, m.id) {
+			list = append(list, m.make())
 		}
 	}
 	return sandbox.NewSet(opts.Set, list...)

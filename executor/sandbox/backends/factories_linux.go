@@ -1,6 +1,8 @@
 package backends
 
 import (
+	"sync"
+
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/container"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/microvm"
@@ -9,17 +11,18 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm"
 )
 
-// factories makes all of them. One that has a need of its own in Options takes
-// it from there.
-func factories(opts Options) []sandbox.Factory {
-	return []sandbox.Factory{
-		process.New(opts.Process),
-		container.NewRunc(opts.Runc),
-		container.NewPodman(opts.Podman),
-		microvm.NewFirecracker(opts.Firecracker),
-		microvm.NewQEMU(opts.QEMU),
-		// It has process sandboxes of its own, so that it can be had alone.
-		wasm.New(process.New(opts.Process), opts.Wasm),
-		plain.Factory{},
+// makers are those of all back ends. Modules run inside of process sandboxes:
+// the two share one factory, which each of them closes, and which a set with
+// only one of them has too.
+func makers(opts Options) []maker {
+	processes := sync.OnceValue(func() *process.Factory { return process.New(opts.Process) })
+	return []maker{
+		{process.ID, func() sandbox.Factory { return processes() }},
+		{container.RuncID, func() sandbox.Factory { return container.NewRunc(opts.Runc) }},
+		{container.PodmanID, func() sandbox.Factory { return container.NewPodman(opts.Podman) }},
+		{microvm.Firecracker, func() sandbox.Factory { return microvm.NewFirecracker(opts.Firecracker) }},
+		{microvm.QEMU, func() sandbox.Factory { return microvm.NewQEMU(opts.QEMU) }},
+		{wasm.ID, func() sandbox.Factory { return wasm.New(processes(), opts.Wasm) }},
+		{plain.ID, func() sandbox.Factory { return plain.Factory{} }},
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/plain"
 )
 
-// factories makes the one that confines nothing: what confines is made of what
-// Linux has.
-func factories(Options) []sandbox.Factory { return []sandbox.Factory{plain.Factory{}} }
+// makers are that of the one that confines nothing: what confines is made of
+// what Linux has.
+func makers(Options) []maker {
+	return []maker{{plain.ID, func() sandbox.Factory { return plain.Factory{} }}}
+}

@@ -25,6 +25,12 @@ type Options struct {
 	Network allow.Options
 }
 
+// The names of the back ends.
+const (
+	RuncID   = "container"
+	PodmanID = "podman"
+)
+
 // A kind is one runtime or engine.
 type kind struct {
 	id       string
@@ -34,8 +40,8 @@ type kind struct {
 }
 
 var (
-	runc   = kind{id: "container", program: "runc", priority: 50}
-	podman = kind{id: "podman", program: "podman", priority: 45, engine: true}
+	runc   = kind{id: RuncID, program: "runc", priority: 50}
+	podman = kind{id: PodmanID, program: "podman", priority: 45, engine: true}
 )
 
 // TakesImage is for sandbox.ImageTaker.
