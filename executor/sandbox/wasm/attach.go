@@ -18,15 +18,13 @@ func (b *box) Attach(ctx context.Context, c sandbox.Command) (sandbox.Process, e
 	if err := b.take(); err != nil {
 		return nil, err
 	}
-	if !b.entry.compiled() {
-		if err := b.f.fill(ctx, b.entry, b.m, b.p); err != nil {
-			b.give()
-			return nil, err
-		}
+	if err := b.compile(ctx); err != nil {
+		b.give()
+		return nil, err
 	}
 	b.unload()
 	conf := config(b.spec)
-	conf.Run = frame.Request{Argv: c.Argv, Env: environment(b.spec, c)}
+	conf.Run = frame.Request{Argv: c.Argv, Env: environment(b.spec, c), Timeout: c.Timeout}
 	text, err := json.Marshal(conf)
 	if err != nil {
 		b.give()

@@ -25,7 +25,7 @@ type box struct {
 	// turn is taken by whoever runs something or changes what runs.
 	turn chan struct{}
 
-	mu     sync.Mutex // over what follows
+	mu     sync.Mutex // over what follows, and held while kill is called
 	loaded *server
 	kill   func() // ends what runs now; nil when nothing does
 	ended  bool   // terminated or closed
@@ -107,10 +107,8 @@ func (b *box) load(ctx context.Context) (*server, error) {
 		return b.loaded, nil
 	}
 	b.loaded = nil
-	if !b.entry.compiled() {
-		if err := b.f.fill(ctx, b.entry, b.m, b.p); err != nil {
-			return nil, err
-		}
+	if err := b.compile(ctx); err != nil {
+		return nil, err
 	}
 	s, err := startServer(ctx, b)
 	if err != nil {
@@ -118,6 +116,25 @@ func (b *box) load(ctx context.Context) (*server, error) {
 	}
 	b.loaded = s
 	return s, nil
+}
+
+// compile compiles the module if nobody did; the turn is taken.
+func (b *box) compile(ctx context.Context) error {
+	if b.entry.compiled() {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	b.running(cancel)
+	defer b.running(nil)
+	if b.over() {
+		return closed()
+	}
+	err := b.f.fill(ctx, b.entry, b.m, b.p)
+	if err != nil && b.over() {
+		return closed()
+	}
+	return err
 }
 
 // unload ends the runner and waits for it; the turn is taken.
@@ -163,14 +180,15 @@ func (b *box) Terminate() error {
 	return b.inner.Terminate()
 }
 
-// end ends what runs, and with it the sandbox if for good.
+// end ends what runs, and with it the sandbox if for good. What has ended
+// meanwhile has said so by running, so that the next command is not killed in
+// its place.
 func (b *box) end(forGood bool) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.ended = b.ended || forGood
-	kill := b.kill
-	b.mu.Unlock()
-	if kill != nil {
-		kill()
+	if b.kill != nil {
+		b.kill()
 	}
 }
 

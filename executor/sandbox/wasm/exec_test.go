@@ -27,8 +27,8 @@ func TestExec(t *testing.T) {
 		{"input", sandbox.Command{Argv: []string{"g", "cat"}, Stdin: strings.NewReader("some text")}, 0, "some textheld\n"},
 		{"no input", sandbox.Command{Argv: []string{"g", "cat"}}, 0, "held\n"},
 		{"environment", sandbox.Command{Argv: []string{"g", "env"}, Env: []string{"B=command", "C="}, Dir: "/data"}, 0, "PATH=/\nHOME=/scratch\nLANG=C.UTF-8\nPWD=/data\nA=spec\nB=command\nC=\nheld\n"},
-		{"fresh memory", sandbox.Command{Argv: []string{"g", "state"}}, 0, "held\n"},
-		{"fresh memory again", sandbox.Command{Argv: []string{"g", "state"}}, 0, "held\n"},
+		{"fresh memory", sandbox.Command{Argv: []string{"g", "state"}}, 0, "begun\nheld\n"},
+		{"fresh memory again", sandbox.Command{Argv: []string{"g", "state"}}, 0, "begun\nheld\n"},
 		{"files", sandbox.Command{Argv: []string{"g", "files", "/scratch"}}, 0, "held\n"},
 		{"temporary files", sandbox.Command{Argv: []string{"g", "files", "/tmp"}}, 0, "held\n"},
 	} {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
@@ -25,9 +26,11 @@ type server struct {
 	r    *frame.Reader
 	said *tail
 
-	gone chan struct{} // closed with the end of the process
-	end  sandbox.Result
-	err  error
+	// doomed: it was told to end. It may still answer, but not to be asked.
+	doomed atomic.Bool
+	gone   chan struct{} // closed with the end of the process
+	end    sandbox.Result
+	err    error
 }
 
 // startServer starts one and waits until the module is loaded.
@@ -50,15 +53,16 @@ func startServer(ctx context.Context, b *box) (*server, error) {
 		close(s.gone)
 	}()
 	b.running(s.kill)
-	defer b.running(nil)
 	if b.over() { // terminated before the line above
 		s.kill()
 	}
 	bounded, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	stop := context.AfterFunc(bounded, s.kill)
-	defer stop()
-	if err := s.hello(); err != nil {
+	err = s.hello()
+	inTime := stop()
+	b.running(nil)
+	if err != nil || !inTime || s.doomed.Load() {
 		s.stop()
 		switch {
 		case b.over():
@@ -67,6 +71,8 @@ func startServer(ctx context.Context, b *box) (*server, error) {
 			return nil, cancelledBy(ctx)
 		case bounded.Err() != nil:
 			return nil, sandbox.Errorf(sandbox.ErrFailed, "the module was not loaded within %v", loadTimeout)
+		case s.doomed.Load():
+			return nil, sandbox.Errorf(sandbox.ErrFailed, "the sandbox was stopped or reset while it loaded the module; the next command loads it")
 		case s.end.LimitHit == sandbox.Memory:
 			return nil, sandbox.Errorf(sandbox.ErrFailed, "the module does not fit into the memory of the sandbox when it is loaded; give it more (Limits.MemoryMB)")
 		}
@@ -92,7 +98,11 @@ func (s *server) hello() error {
 	return nil
 }
 
+// dead tells that it takes no command any more.
 func (s *server) dead() bool {
+	if s.doomed.Load() {
+		return true
+	}
 	select {
 	case <-s.gone:
 		return true
@@ -101,7 +111,10 @@ func (s *server) dead() bool {
 	}
 }
 
-func (s *server) kill() { _ = s.proc.Kill() }
+func (s *server) kill() {
+	s.doomed.Store(true)
+	_ = s.proc.Kill()
+}
 
 // stop ends the process and waits for it.
 func (s *server) stop() {
