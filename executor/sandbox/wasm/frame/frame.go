@@ -58,20 +58,26 @@ type Request struct {
 	// MaxOutput is how much of each stream is wanted, in bytes. One byte more
 	// shows that there was more.
 	MaxOutput int64 `json:"maxOutput"`
+	// Timeout is after how long a run is ended from outside. What can end
+	// itself does so soon after; 0 = never.
+	Timeout time.Duration `json:"timeoutNs,omitempty"`
 }
 
 // Report is the end of one.
 type Report struct {
 	Code int `json:"code"`
 	// Error says that the module did not end by itself: it trapped, could not
-	// be started, or the runner gave up. Code is 126 or 134 then.
+	// be started, or the runner gave up. Code is 2, 126, 134
+	// or 137 then.
 	Error string `json:"error,omitempty"`
 	// Memory is the size of the linear memory at the end, in bytes, which is
 	// its largest.
 	Memory int64 `json:"memory"`
 	// MemoryHit: growth was refused at the limit.
-	MemoryHit bool          `json:"memoryHit,omitempty"`
-	CPU       time.Duration `json:"cpuNs"`
+	MemoryHit bool `json:"memoryHit,omitempty"`
+	// TimedOut: it was ended after Request.Timeout from within.
+	TimedOut bool          `json:"timedOut,omitempty"`
+	CPU      time.Duration `json:"cpuNs"`
 }
 
 // A Writer writes frames. It is safe for concurrent use.

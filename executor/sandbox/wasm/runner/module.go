@@ -24,10 +24,13 @@ import (
 type Request = frame.Request
 
 // Exit codes of a module that did not end by itself, as a shell would have
-// them: it cannot be run, and it was aborted.
+// them: its arguments are wrong, it cannot be run, it was aborted, and it was
+// killed.
 const (
+	codeUsage     = 2
 	codeNoCommand = 126
 	codeTrap      = 134
+	codeKilled    = 137
 )
 
 // module is a loaded one. One run at a time.
@@ -36,6 +39,7 @@ type module struct {
 	compiled wazero.CompiledModule
 	folders  []folder
 	limit    uint64
+	script   bool // it is QuickJS, and runs scripts
 }
 
 type folder struct {
@@ -79,6 +83,11 @@ func (m *module) open(ctx context.Context, mounts []Mount) error {
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, m.runtime); err != nil {
 		return fmt.Errorf("the system interface cannot be made: %w", err)
 	}
+	if m.script = isQuickJS(m.compiled.ExportedFunctions()); m.script {
+		if err := m.hostFunctions(ctx); err != nil {
+			return fmt.Errorf("the functions for QuickJS cannot be made: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -100,10 +109,13 @@ func (m *module) run(ctx context.Context, r Request, s streams) (report frame.Re
 				report.Code, report.Error = codeNoCommand, "the module needs more memory than its limit to start"
 			}
 		}
-		report.Memory, report.MemoryHit = mem.peak, mem.hit
+		report.Memory, report.MemoryHit = mem.peak, mem.hit || report.MemoryHit
 		report.CPU = cpuTime() - began
 		mem.free()
 	}()
+	if m.script {
+		return m.runScript(ctx, r, s, mem)
+	}
 	if _, command := m.compiled.ExportedFunctions()["_start"]; !command {
 		return frame.Report{Code: codeNoCommand, Error: "the module is no WASI command: it exports no _start"}
 	}

@@ -7,6 +7,21 @@
 // the name and never returns. So the back end needs no file beside the program
 // that uses it.
 //
+// # QuickJS
+//
+// A module is a command if it exports _start. One with the functions of the
+// npm package quickjs-wasi is a library instead, which gets a new QuickJS for
+// each run and one script: the argument of -e, a file in a folder of the
+// module, or standard input. The script has await, print and console (to
+// standard output and error), scriptArgs, std.getenv, std.in.readAsString, and
+// what is in the language. Its value, if it has one, is printed at the end;
+// an error goes to standard error, with the code 1.
+//
+// It is not a shell for QuickJS: it has no modules and no import, no timers,
+// no files but the script, no exit code of its own, no workers, and nothing of
+// Node or of a browser. The time zone is UTC. An error for want of memory
+// cannot be caught by the script. A promise that nothing settles ends it.
+//
 // # Threat model
 //
 // The module is hostile. It has no system call, no address outside of its
@@ -16,6 +31,13 @@
 // sandbox around this process bounds: time (by a kill: checks in the generated
 // code would cost several times the speed), tables and code, open files, and
 // whatever a fault of the runtime would open.
+//
+// A script has one wall more: the limits of QuickJS on memory and stack, and
+// an interrupt after its time. They are the module's own and make a good
+// message; whatever only looks like QuickJS meets the walls of any module.
+// What the functions of this package for QuickJS are told, numbers and places
+// in memory, is hostile too; they can write to the streams of the run, read
+// its input, and nothing else.
 //
 // This package imports no package of toolwarrant but those below its parent,
 // as the program is started for every sandbox.
