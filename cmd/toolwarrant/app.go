@@ -62,7 +62,7 @@ func (a *app) root() *cobra.Command {
 		return fault.New(fault.Usage, "flag", "%v; see: %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(a.serveCmd(), a.newCmd(), a.typesCmd(), a.lintCmd(), a.resolveCmd(), a.runCmd(), a.testCmd(), a.policyCmd(), a.auditCmd(),
-		a.approvalsCmd(), a.catalogCmd(), a.keysCmd(), a.versionCmd())
+		a.approvalsCmd(), a.catalogCmd(), a.keysCmd(), a.sandboxCmd(), a.versionCmd())
 	root.PersistentPreRunE = nothingEmpty
 	for _, c := range root.Commands() {
 		c.Args = usageArgs(c.Args)
