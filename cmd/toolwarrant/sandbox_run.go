@@ -36,9 +36,10 @@ func (a *app) sandboxRunCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [flags] -- COMMAND [ARGUMENT...]",
 		Short: "Decide about one command, run it in a sandbox, and record it",
-		Long: `Run one command in a sandbox. It is decided, approved and recorded as the call
-of the tool ` + service.OwnCommandTool + `: the policy says which back ends it may have and what
-they must enforce, and whether a human is asked. It sees no file of the host but
+		Long: `Run one command in a sandbox. It is decided and recorded as the call of the tool
+` + service.OwnCommandTool + `: the policy says whether it may run, which back ends it may have,
+what they must enforce and how much it may use. Nobody is asked: whoever types
+it is the human. It sees no file of the host but
 its programs, no variable, no network and no process; what it may see besides is
 named by flags. Output comes as it is written, masked; on a terminal what would
 act on the terminal is made visible.
@@ -61,7 +62,6 @@ a limit or was denied; its own status is in the last line, and in the JSON form.
 				return err
 			}
 			defer s.Close(ctx)
-			own.Asker = a.asker()
 			if a.format == "text" {
 				own.Stdout, own.Stderr = shown(a.std.out), shown(a.std.err)
 			}
