@@ -146,6 +146,7 @@ type Runtime struct {
 type Sandbox struct {
 	Enabled  bool     `json:"enabled"`
 	Backends []string `json:"backends"` // by id; empty = all that there are
+	Kernel   string   `json:"kernel"`   // image for virtual machines; empty = none
 }
 
 // Server bounds the MCP endpoint over HTTP.

@@ -34,6 +34,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/process"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/backends"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/microvm"
 	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/keyring"
@@ -122,7 +123,8 @@ func NewSandboxes(cfg *config.Config) (*sandbox.Set, error) {
 	if !cfg.Sandbox.Enabled {
 		return sandbox.NewSet(sandbox.SetOptions{}), nil
 	}
-	set := backends.All(backends.Options{})
+	opts := backends.Options{Firecracker: microvm.Options{Kernel: cfg.Sandbox.Kernel}, QEMU: microvm.Options{Kernel: cfg.Sandbox.Kernel}}
+	set := backends.All(opts)
 	if len(cfg.Sandbox.Backends) == 0 {
 		return set, nil
 	}
@@ -132,7 +134,8 @@ func NewSandboxes(cfg *config.Config) (*sandbox.Set, error) {
 			return nil, fault.New(fault.Usage, "sandbox-backend", "sandbox.backends: %v", err)
 		}
 	}
-	return backends.All(backends.Options{Only: cfg.Sandbox.Backends}), set.Close()
+	opts.Only = cfg.Sandbox.Backends
+	return backends.All(opts), set.Close()
 }
 
 // Ready waits until rt takes calls, and says why it cannot.

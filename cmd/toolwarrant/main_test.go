@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -23,6 +24,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	nsproc "github.com/toolwarrant/toolwarrant/executor/sandbox/process"
 )
 
 // TestMain lets the tests start this very binary as the command toolwarrant,
@@ -48,6 +52,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: os.Getenv("UPDATE") != "",
 		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"pick": pick},
+		Condition:     condition,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TOOLWARRANT_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("HOME", e.WorkDir)
@@ -60,6 +65,24 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// condition knows [sandbox]: commands can be run in a sandbox here, with all that
+// the policy demands by itself.
+func condition(name string) (bool, error) {
+	if name != "sandbox" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return sandboxWorks(), nil
+}
+
+var sandboxWorks = sync.OnceValue(func() bool {
+	p := nsproc.New(nsproc.Options{}).Probe(context.Background())
+	if !p.OK || p.Enforcement[sandbox.Memory].Level < sandbox.Full {
+		fmt.Fprintln(os.Stderr, "the scripts about sandboxes are left out:", p.Reason, p.Enforcement[sandbox.Memory])
+		return false
+	}
+	return true
+})
 
 // writeKeyPair makes what the two openssl lines of "policy bundle --help" do:
 // base.pem and base.pub.pem.

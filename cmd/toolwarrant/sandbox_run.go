@@ -63,7 +63,12 @@ a limit or was denied; its own status is in the last line, and in the JSON form.
 			}
 			defer s.Close(ctx)
 			if a.format == "text" {
-				own.Stdout, own.Stderr = shown(a.std.out), shown(a.std.err)
+				out, errs := newPatientWriter(shown(a.std.out)), newPatientWriter(shown(a.std.err))
+				own.Stdout, own.Stderr = out, errs
+				r := s.RunCommand(ctx, principal(), own)
+				out.flush()
+				errs.flush()
+				return a.commandEnded(r)
 			}
 			return a.commandEnded(s.RunCommand(ctx, principal(), own))
 		},

@@ -94,6 +94,9 @@ func failure(ctx context.Context, err error, box *decision.Sandbox) *worker.Fail
 		return fail(fault.RuntimeError, sandbox.ErrUnavailable.Reason, "nothing was started: no sandbox that the policy allows ("+allowed+") works here; \"toolwarrant sandbox backends\" tells why")
 	case errors.Is(err, sandbox.ErrImage):
 		return fail(fault.RuntimeError, sandbox.ErrImage.Reason, "nothing was started: the image that the policy names is not here")
+	case errors.As(err, &f) && errors.Is(err, sandbox.ErrSpec) && strings.HasPrefix(f.Pointer, "/network/"):
+		// Of the hosts that the document names, which its author can mend.
+		return fail(fault.InvalidInput, f.Reason, "nothing was started: "+f.Message+" ("+fault.Dotted(f.Pointer)+")")
 	case errors.As(err, &f) && f.Reason != "":
 		return fail(fault.RuntimeError, f.Reason, "the command did not run to its end; the log of the server says more")
 	}

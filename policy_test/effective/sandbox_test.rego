@@ -8,7 +8,7 @@ import data.toolwarrant_test.fixture
 
 _commands := {"removeDenyClasses": {"java.lang.ProcessBuilder"}}
 
-_all := {"container", "docker", "firecracker", "gvisor", "podman", "process"}
+_all := {"container", "docker", "firecracker", "gvisor", "podman", "process", "wasm"}
 
 test_who_may_start_commands[note] if {
 	some note, tc in {
@@ -28,6 +28,8 @@ test_who_may_start_commands[note] if {
 	}
 	policy := effective.policy with input as fixture.overriding(tc.set)
 	{name | some name, _ in policy; name == "sandbox"} == {name | some name in ["sandbox"]; tc.may}
+	starts := {true | effective.runs_commands with input as fixture.overriding(tc.set)}
+	starts == {true | tc.may}
 }
 
 test_settings_without_sandbox_start_nothing if {
@@ -56,7 +58,7 @@ _asking(asked) := fixture.tool({"sandbox": asked, "sandboxOverrides": object.uni
 test_an_author_asks_for_more_and_never_for_less[note] if {
 	some note, tc in {
 		"nothing": [{}, _all, "partial", 256],
-		"one of them": [{"backends": ["gvisor", "wasm"]}, {"gvisor"}, "partial", 256],
+		"one of them": [{"backends": ["gvisor", "plain"]}, {"gvisor"}, "partial", 256],
 		"a stronger one": [{"require": {"syscalls": "full"}}, _all, "full", 256],
 		"a weaker one": [{"require": {"syscalls": "none"}}, _all, "partial", 256],
 		"a limit less": [{"limits": {"memoryMB": 64}}, _all, "partial", 64],
@@ -115,12 +117,12 @@ test_no_sandbox_left[note] if {
 	some note, tc in {
 		"none named": [{}, {}],
 		"one of them": [{"backends": ["process"]}, {}],
-		"none of them": [{"backends": ["wasm"]}, {"sandbox-none-left"}],
+		"none of them": [{"backends": ["plain"]}, {"sandbox-none-left"}],
 	}
 	found := effective.violations with input as _asking(tc[0])
 	{v.id | some v in found} == {id | some id in tc[1]}
 }
 
 test_a_sandbox_that_is_not_used_is_no_violation if {
-	effective.violations == set() with input as fixture.tool({"sandbox": {"backends": ["wasm"]}})
+	effective.violations == set() with input as fixture.tool({"sandbox": {"backends": ["plain"]}})
 }

@@ -85,7 +85,7 @@ func (s *Streams) Begin(c sandbox.Command) {
 }
 
 // Finish waits for the rest of the output, after the last process has ended,
-// and puts what was kept into r.
+// and puts what was kept into r, before what r.Stderr has already.
 func (s *Streams) Finish(r *sandbox.Result) {
 	if s.stdin != nil {
 		_ = s.stdin.Close()
@@ -101,6 +101,7 @@ func (s *Streams) Finish(r *sandbox.Result) {
 		}
 		_ = d.from.Close()
 	}
+	s.err.live.give(r.Stderr) // of the agent, which is the last
 	grace := time.After(writerPatience)
 	s.out.kept.Finish(grace)
 	s.err.kept.Finish(grace)

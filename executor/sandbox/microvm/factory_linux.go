@@ -197,7 +197,7 @@ func (f *factory) openKernel() (*os.File, error) {
 		return again(f.kernel)
 	}
 	if f.o.Kernel == "" {
-		return nil, sandbox.Errorf(sandbox.ErrUnavailable, "no kernel for virtual machines is named; an operator has to (Options.Kernel)")
+		return nil, sandbox.Errorf(sandbox.ErrUnavailable, "no kernel for virtual machines is named: set sandbox.kernel (Options.Kernel in a program) to its image")
 	}
 	k, err := sealedCopy(f.o.Kernel, maxKernel)
 	if err != nil {
