@@ -101,12 +101,12 @@ func (s *Streams) Finish(r *sandbox.Result) {
 		}
 		_ = d.from.Close()
 	}
-	s.err.live.give(r.Stderr) // of the agent, which is the last
+	_, _ = s.err.kept.Write(r.Stderr) // of the agent, which is the last
 	grace := time.After(writerPatience)
 	s.out.kept.Finish(grace)
 	s.err.kept.Finish(grace)
 	r.Stdout = s.out.kept.Bytes()
-	r.Stderr = append(s.err.kept.Bytes(), r.Stderr...)
+	r.Stderr = s.err.kept.Bytes()
 	r.Truncated = s.out.kept.Truncated() || s.err.kept.Truncated()
 }
 
