@@ -47,12 +47,17 @@ type folder struct {
 	mount Mount
 }
 
-// load reads and compiles the module, or takes its code from the cache.
-func load(ctx context.Context, c Config) (*module, error) {
+// read reads the module.
+func read(c Config) ([]byte, error) {
 	text, err := os.ReadFile(c.Module)
 	if err != nil {
 		return nil, fmt.Errorf("the module cannot be read: %w", err)
 	}
+	return text, nil
+}
+
+// load compiles the module text, or takes its code from the cache.
+func load(ctx context.Context, c Config, text []byte) (m *module, err error) {
 	// The limit is that of package memory, which alone can tell that it was
 	// reached. No check of a deadline is compiled in, see the package.
 	config := wazero.NewRuntimeConfigCompiler().WithDebugInfoEnabled(false)
@@ -63,12 +68,21 @@ func load(ctx context.Context, c Config) (*module, error) {
 		}
 		config = config.WithCompilationCache(cache)
 	}
-	m := &module{runtime: wazero.NewRuntimeWithConfig(ctx, config), limit: c.MemoryBytes}
+	m = &module{runtime: wazero.NewRuntimeWithConfig(ctx, config), limit: c.MemoryBytes}
 	ctx = experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0))
 	if m.compiled, err = m.runtime.CompileModule(ctx, text); err != nil {
+		m.close(ctx)
 		return nil, fmt.Errorf("the module cannot be compiled: %w", err)
 	}
 	return m, nil
+}
+
+// close gives back what load and open took.
+func (m *module) close(ctx context.Context) {
+	_ = m.runtime.Close(ctx)
+	for _, f := range m.folders {
+		_ = f.root.Close()
+	}
 }
 
 // open gives the module its folders and what it may import.

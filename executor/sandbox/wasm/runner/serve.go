@@ -9,6 +9,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm/frame"
@@ -19,13 +21,11 @@ import (
 func serve(c Config, in io.Reader, out io.Writer) (int, error) {
 	ctx := context.Background()
 	w, r := frame.NewWriter(out), frame.NewReader(in, frame.MaxRequest)
-	m, err := load(ctx, c)
-	if err == nil {
-		err = m.open(ctx, c.Mounts)
-	}
+	m, err := ready(ctx, c)
 	if err != nil {
 		return codeRunner, errors.Join(err, w.WriteJSON(frame.Done, frame.Report{Code: codeRunner, Error: err.Error()}))
 	}
+	defer m.close(ctx)
 	if err := w.Write(frame.Hello, []byte(strconv.Itoa(Version))); err != nil {
 		return codeRunner, err
 	}
@@ -53,6 +53,34 @@ func serve(c Config, in io.Reader, out io.Writer) (int, error) {
 			return codeRunner, err
 		}
 	}
+}
+
+// ready loads a module whose code is in the cache as a rule, and gives it what
+// it runs with.
+func ready(ctx context.Context, c Config) (*module, error) {
+	// What is allocated now stays, so a collection in the middle is for nothing.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	text, err := read(c)
+	if err != nil {
+		return nil, err
+	}
+	before := cached(c.Cache)
+	if bones, ok := skeleton(text); ok && len(before) == 1 {
+		text = bones
+	}
+	m, err := load(ctx, c, text)
+	if err != nil {
+		return nil, err
+	}
+	if len(before) == 1 && !slices.Equal(cached(c.Cache), before) {
+		m.close(ctx)
+		return nil, errors.New("the compiled code is not that of this module; remove it from the cache")
+	}
+	if err := m.open(ctx, c.Mounts); err != nil {
+		m.close(ctx)
+		return nil, err
+	}
+	return m, nil
 }
 
 // output sends what a module writes. Beyond what is kept, and one byte that
@@ -111,10 +139,7 @@ func (i *input) Read(p []byte) (int, error) {
 // attached runs the module once on the streams of the process.
 func attached(c Config) (int, error) {
 	ctx := context.Background()
-	m, err := load(ctx, c)
-	if err == nil {
-		err = m.open(ctx, c.Mounts)
-	}
+	m, err := ready(ctx, c)
 	if err != nil {
 		return codeRunner, err
 	}
@@ -125,7 +150,8 @@ func attached(c Config) (int, error) {
 	return report.Code, nil
 }
 
-// compile fills an empty cache and sends the one file that is in it then.
+// compile compiles the module and sends its code, under the name of its
+// skeleton.
 func compile(c Config, out io.Writer) (int, error) {
 	w := frame.NewWriter(out)
 	name, err := compileTo(c, w)
@@ -143,14 +169,21 @@ func compileTo(c Config, w *frame.Writer) (string, error) {
 	if err := os.MkdirAll(c.Cache, 0o700); err != nil {
 		return "", err
 	}
-	if _, err := load(context.Background(), c); err != nil {
+	text, err := read(c)
+	if err != nil {
 		return "", err
 	}
-	files, err := filepath.Glob(filepath.Join(c.Cache, "*", "*"))
-	if err != nil || len(files) != 1 {
-		return "", fmt.Errorf("the cache holds %d files after compilation, not 1", len(files))
+	whole, err := compileInto(c, "whole", text)
+	if err != nil {
+		return "", err
 	}
-	file, err := os.Open(files[0])
+	name := whole
+	if bones, ok := skeleton(text); ok {
+		if name, err = compileInto(c, "skeleton", bones); err != nil {
+			return "", err
+		}
+	}
+	file, err := os.Open(whole)
 	if err != nil {
 		return "", err
 	}
@@ -158,5 +191,30 @@ func compileTo(c Config, w *frame.Writer) (string, error) {
 	if _, err := io.CopyBuffer(&output{w: w, kind: frame.Out, left: 1 << 62}, file, make([]byte, frame.MaxBody)); err != nil {
 		return "", err
 	}
-	return path.Join(filepath.Base(filepath.Dir(files[0])), filepath.Base(files[0])), nil
+	return path.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name)), nil
+}
+
+// compileInto compiles into a folder of its own and tells which file that
+// made.
+func compileInto(c Config, folder string, text []byte) (string, error) {
+	c.Cache = filepath.Join(c.Cache, folder)
+	m, err := load(context.Background(), c, text)
+	if err != nil {
+		return "", err
+	}
+	m.close(context.Background())
+	files := cached(c.Cache)
+	if len(files) != 1 {
+		return "", fmt.Errorf("the cache holds %d files after compilation, not 1", len(files))
+	}
+	return files[0], nil
+}
+
+// cached are the files of a cache.
+func cached(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+	return files
 }
