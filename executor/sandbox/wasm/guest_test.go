@@ -2,10 +2,13 @@ package wasm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,13 +34,59 @@ func TestMain(m *testing.M) {
 			return
 		}
 		defer os.RemoveAll(shared.dir)
-		if err := os.Mkdir(filepath.Join(shared.dir, "cache"), 0o700); err != nil {
+		// Tests as another user are started from below the temporary folder.
+		if err := errors.Join(os.Chmod(shared.dir, 0o711), os.Mkdir(filepath.Join(shared.dir, "cache"), 0o700), os.Mkdir(temporary(), 0o711), os.Setenv("TMPDIR", temporary())); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return
 		}
+		before := held()
 		code = m.Run()
+		closeProcesses()
+		if left := leaks(before); code == 0 && left != "" {
+			fmt.Fprintln(os.Stderr, "after the tests there are left:", left)
+			code = 1
+		}
 	}()
 	os.Exit(code)
+}
+
+// temporary is the temporary folder of all tests.
+func temporary() string { return filepath.Join(shared.dir, "tmp") }
+
+// holding is what a process can leave behind.
+type holding struct {
+	goroutines, descriptors, processes, groups int
+}
+
+// leaks tells what is held now and was not before, after a moment for what
+// ends by itself.
+func leaks(before holding) string {
+	var now holding
+	for range 200 {
+		if now = held(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors && now.processes <= before.processes && now.groups <= before.groups {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	var left []string
+	note := func(what string, now, before int) {
+		if now > before {
+			left = append(left, fmt.Sprintf("%d %s, where %d were before", now, what, before))
+		}
+	}
+	note("goroutines", now.goroutines, before.goroutines)
+	note("descriptors", now.descriptors, before.descriptors)
+	note("processes", now.processes, before.processes)
+	note("control groups", now.groups, before.groups)
+	files, _ := os.ReadDir(temporary())
+	for _, f := range files {
+		left = append(left, "the file "+f.Name())
+	}
+	if len(left) > 0 && now.goroutines > before.goroutines {
+		buf := make([]byte, 1<<20)
+		left = append(left, string(buf[:runtime.Stack(buf, true)]))
+	}
+	return strings.Join(left, "; ")
 }
 
 // guest builds the module, once.

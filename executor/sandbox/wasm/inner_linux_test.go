@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -20,6 +22,32 @@ var processes = sync.OnceValues(func() (*process.Factory, error) {
 	}
 	return f, nil
 })
+
+// closeProcesses is for the end of all tests.
+func closeProcesses() {
+	if f, err := processes(); err == nil {
+		_ = f.Close()
+	}
+}
+
+// held is what this process holds now.
+func held() (h holding) {
+	// The first pipe takes two descriptors more, for as long as the process.
+	if r, w, err := os.Pipe(); err == nil {
+		_, _ = r.Close(), w.Close()
+	}
+	h.goroutines = runtime.NumGoroutine()
+	if list, err := os.ReadDir("/proc/self/fd"); err == nil {
+		h.descriptors = len(list)
+	}
+	h.processes = len(descendants())
+	for _, tree := range []string{"/sys/fs/cgroup/*/toolwarrant", "/sys/fs/cgroup/toolwarrant"} {
+		// The number of the process is a part of the names of its groups.
+		list, _ := filepath.Glob(fmt.Sprintf("%s/*-%d-*", tree, os.Getpid()))
+		h.groups += len(list)
+	}
+	return h
+}
 
 // inner is what is around the runner: a process sandbox, or nothing where
 // there is none.
