@@ -3,6 +3,7 @@ package resolver
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,33 @@ func TestCanonicalExamples(t *testing.T) {
 			}
 			if want := tt.level != "L0"; d.HumanInTheLoop.Required() != want {
 				t.Errorf("approval required = %v, want %v", d.HumanInTheLoop.Required(), want)
+			}
+		})
+	}
+}
+
+// TestDeclaredWidening: what a document asks for beyond the baseline is a level
+// that is seen before it is published, and a human is asked from L3 on.
+func TestDeclaredWidening(t *testing.T) {
+	r := newResolver(t, Options{})
+	for _, tt := range []struct {
+		name, level, signal string
+		set                 map[string]any
+	}{
+		{"a named API server", "L3", "network-allowlist", map[string]any{"networkMode": "allowlist", "hostsAllow": []string{"api.internal.example"}}},
+		{"raw reading of files", "L4", "allow-file-read", map[string]any{"addAllowClasses": []string{"java.io.File"}}},
+		{"raw writing of files", "L5", "allow-file-write", map[string]any{"addAllowClasses": []string{"java.io.FileWriter"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := r.Resolve(context.Background(), request(doc(t, overrides(tt.set))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.RiskLevel != tt.level || !d.HumanInTheLoop.Required() {
+				t.Errorf("level %s, want %s; approval %+v", d.RiskLevel, tt.level, d.HumanInTheLoop)
+			}
+			if !slices.ContainsFunc(d.RiskSignals, func(s decision.Signal) bool { return s.ID == tt.signal }) {
+				t.Errorf("no signal %s in %+v", tt.signal, d.RiskSignals)
 			}
 		})
 	}
