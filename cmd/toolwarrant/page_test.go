@@ -27,7 +27,7 @@ type step struct {
 //	-->
 var (
 	comment = regexp.MustCompile(`^<!-- (not run|file|setup)(?::? *(.*))?$`)
-	bare    = regexp.MustCompile(`^(\./)?(toolwarrant|go|curl) `)
+	bare    = regexp.MustCompile(`^(?:\.?[a-z/]*/)?(?:toolwarrant|go|curl) `)
 )
 
 // readPage takes a page apart. A block with commands is indented or fenced; a
