@@ -18,8 +18,8 @@ done
 grep -q 'no process sandbox here' "$SCRATCH/wasm.txt" && fail 'no process sandbox works here, so nothing was around the runner'
 [ "$(id -u)" != 0 ] || grep -q '^--- PASS: TestAsNobody' "$SCRATCH/wasm.txt" || fail 'nothing ran as nobody'
 note "$(grep -c -- '--- PASS: TestEscape/' "$SCRATCH/wasm.txt") attempts held"
-for fuzz in frame:FuzzReader runner:FuzzReadArgs runner:FuzzServe; do
-	go_test -run '^$' -fuzz "^${fuzz#*:}\$" -fuzztime 10s "./executor/sandbox/wasm/${fuzz%:*}" >/dev/null
+for fuzz in frame:FuzzReader runner:FuzzReadArgs runner:FuzzServe runner:FuzzSkeleton; do
+	go_test -run '^$' -fuzz "^${fuzz#*:}\$" -fuzztime 10s -fuzzminimizetime 5s "./executor/sandbox/wasm/${fuzz%:*}" >/dev/null
 done
 
 say "QuickJS: the npm package quickjs-wasi $version"

@@ -2,6 +2,7 @@ package wasm_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,13 +18,19 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm/runner"
 )
 
 var ratios = flag.Bool("ratios", false, "measure QuickJS, and hold the times to what is promised")
 
-// quietFork is what "sh -c true" takes on the machine that the limits were set
-// for. Where it takes longer all limits grow with it.
-const quietFork = 900 * time.Microsecond
+// What the two parts of a new sandbox take by themselves on the machine that
+// the limits were set for: the runner with the same script as a plain process,
+// and a process sandbox with a shell. Where one takes longer, all limits grow
+// with it.
+const (
+	quietRunner  = 14 * time.Millisecond
+	quietProcess = 7 * time.Millisecond
+)
 
 // maxLive bounds the memory of a sandbox that has run a script and waits for
 // the next, all its processes together, in MiB.
@@ -49,7 +56,8 @@ func TestCosts(t *testing.T) {
 	}
 	image, dir := quickJS(t), t.TempDir()
 	agent := process.New(process.Options{Agent: program(t, dir, "toolwarrant-agent")})
-	f := wasm.New(agent, wasm.Options{Cache: filepath.Join(shared.dir, "cache"), Runner: program(t, dir, "toolwarrant-wasm")})
+	path, cache := program(t, dir, "toolwarrant-wasm"), filepath.Join(dir, "cache")
+	f := wasm.New(agent, wasm.Options{Cache: cache, Runner: path})
 	defer f.Close()
 	spec := sandbox.Spec{Image: image, Limits: sandbox.Standard(), AllowPartial: os.Getuid() != 0}
 	script := sandbox.Command{Argv: []string{"js", "-e", "1 + 1"}}
@@ -68,9 +76,34 @@ func TestCosts(t *testing.T) {
 	warm := fresh()
 	defer warm.Close()
 	run(warm)
+	entries, err := filepath.Glob(filepath.Join(cache, "*"))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("the cache holds %v (%v)", entries, err)
+	}
+	alone, err := json.Marshal(runner.Config{
+		Version: runner.Version, Module: image, Cache: entries[0], MemoryBytes: 64 << 20, Run: runner.Request{Argv: script.Argv},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var parts [4]time.Duration
 	costs := []*cost{
 		{name: "plain process, sh", once: func() { _ = exec.Command("/bin/sh", "-c", "true").Run() }},
+		{name: "the runner as a plain process", once: func() {
+			if out, err := exec.Command(path, runner.Attached, string(alone)).Output(); err != nil || string(out) != "2\n" {
+				t.Fatalf("%v %s", err, out)
+			}
+		}},
+		{name: "new process sandbox, sh", once: func() {
+			sb, err := agent.Create(t.Context(), sandbox.Spec{Limits: spec.Limits, AllowPartial: spec.AllowPartial})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer sb.Close()
+			if r, err := sb.Exec(t.Context(), sandbox.Shell("true")); err != nil || r.ExitCode != 0 {
+				t.Fatalf("%v %+v", err, r)
+			}
+		}},
 		{name: "new sandbox, code from the cache", limit: 30 * time.Millisecond, once: func() {
 			at := [5]time.Time{time.Now()}
 			sb := fresh()
@@ -97,8 +130,8 @@ func TestCosts(t *testing.T) {
 			c.took = append(c.took, time.Since(began))
 		}
 	}
-	slow := max(1, float64(costs[0].p50())/float64(quietFork))
-	t.Logf("the machine is %.2f times as slow as the limits were set for, by plain processes", slow)
+	slow := max(1, float64(costs[1].p50())/float64(quietRunner), float64(costs[2].p50())/float64(quietProcess))
+	t.Logf("the machine is %.2f times as slow as the limits were set for, by the parts of a sandbox", slow)
 	for _, c := range costs {
 		t.Logf("%-34s p50 %7.2f ms, least %7.2f ms, limit %.0f ms", c.name, ms(c.p50()), ms(c.took[0]), ms(c.limit))
 		if limit := time.Duration(float64(c.limit) * slow); limit > 0 && c.p50() > limit {
