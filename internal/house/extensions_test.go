@@ -56,7 +56,7 @@ func TestExtensions(t *testing.T) {
 	for _, part := range strings.Split(strings.ReplaceAll(string(page), "\r\n", "\n"), "\n## ")[1:] {
 		name, text, _ := strings.Cut(part, "\n")
 		sections[name] = text
-		if !strings.Contains(string(page), "| [`"+name+"`](#"+name+") |") {
+		if !strings.Contains(string(page), "| [`"+name+"`](#"+strings.ToLower(name)+") |") {
 			t.Errorf("the table does not list %s", name)
 		}
 	}

@@ -8,12 +8,37 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 var mdLink = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 
+// anchors gives the headings of a page as links name them.
+func anchors(page string) map[string]bool {
+	known, fenced := map[string]bool{}, false
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if fenced || !strings.HasPrefix(line, "#") {
+			continue
+		}
+		heading := strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, "#")))
+		known[strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return r
+			}
+			return -1
+		}, heading)] = true
+	}
+	return known
+}
+
 // TestLinksLeadSomewhere: every relative link of a document is to a file that
-// is in the tree.
+// is in the tree, and to a heading that this file has.
 func TestLinksLeadSomewhere(t *testing.T) {
 	root, seen := filepath.Join("..", ".."), 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -35,12 +60,27 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		}
 		for _, m := range mdLink.FindAllStringSubmatch(string(text), -1) {
 			to, err := url.Parse(m[1])
-			if err != nil || to.Scheme != "" || to.Host != "" || to.Path == "" {
+			if err != nil || to.Scheme != "" || to.Host != "" {
 				continue
 			}
 			seen++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(to.Path))); err != nil {
+			file := filepath.Join(filepath.Dir(path), filepath.FromSlash(to.Path))
+			if to.Path == "" {
+				file = path
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s links to %s, which is not there", path, m[1])
+				continue
+			}
+			if to.Fragment == "" || filepath.Ext(file) != ".md" {
+				continue
+			}
+			page, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			if !anchors(string(page))[to.Fragment] {
+				t.Errorf("%s links to %s, a heading that is not there", path, m[1])
 			}
 		}
 		return nil
