@@ -55,15 +55,13 @@ func (e *ending) end(why cause) {
 	e.last = time.AfterFunc(killPatience, e.inst.Kill)
 }
 
-// finish gives the cause, after the end.
-func (e *ending) finish() cause {
+// finish gives the cause, after the end, and whether the agent is being killed:
+// then no other command may be given to it.
+func (e *ending) finish() (why cause, agentKilled bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.over = true
-	if e.last != nil {
-		e.last.Stop()
-	}
-	return e.why
+	return e.why, e.last != nil && !e.last.Stop()
 }
 
 // Exec runs c to its end.
@@ -160,7 +158,7 @@ func (b *box) unsent(inst *Instance, err error) error {
 // output. An instance that broke is dropped.
 func (r *running) await(b *box) (sandbox.Result, error) {
 	m, err := r.inst.receive(wire.KindExited)
-	why := r.finish()
+	why, agentKilled := r.finish()
 	result := sandbox.Result{ExitCode: exitKilled, Signal: killed}
 	result.Usage = sandbox.Usage{PeakMemory: -1, NetIn: -1, NetOut: -1}
 	if err == nil {
@@ -181,6 +179,9 @@ func (r *running) await(b *box) (sandbox.Result, error) {
 		}
 		result.Usage.NetIn, result.Usage.NetOut = r.log.Bytes()
 		r.log.Close()
+	}
+	if agentKilled && err == nil {
+		b.drop(r.inst)
 	}
 	if why == byTime {
 		result.TimedOut, result.LimitHit = true, sandbox.WallClock
