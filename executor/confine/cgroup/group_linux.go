@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +18,9 @@ import (
 type Group struct {
 	tree *Tree
 	name string
+
+	mu   sync.Mutex
+	last *Usage // what Usage gave when it was closed
 }
 
 // period is how often a share of a processor is counted.
@@ -145,8 +150,32 @@ func (g *Group) Folder() (*os.File, error) {
 	return os.Open(g.dir("memory"))
 }
 
-// Usage reads the counters.
+// Holds reports whether a process is in the group, with every controller.
+func (g *Group) Holds(pid int) (bool, error) {
+	for _, dir := range g.tree.unique() {
+		text, err := os.ReadFile(filepath.Join(dir, g.name, "cgroup.procs"))
+		if err != nil {
+			return false, err
+		}
+		if !slices.Contains(strings.Fields(string(text)), strconv.Itoa(pid)) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// Usage reads the counters. Those of a closed group are what they were then:
+// its processes may have ended it themselves.
 func (g *Group) Usage() Usage {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.last != nil {
+		return *g.last
+	}
+	return g.usage()
+}
+
+func (g *Group) usage() Usage {
 	u := Usage{CPU: -1, PeakMemory: -1, OutOfMemory: -1, Refused: -1}
 	if g.tree.unified {
 		if n, err := field(g.dir("cpu"), "cpu.stat", "usage_usec"); err == nil {
@@ -186,6 +215,12 @@ func (g *Group) ResetPeak() {
 // Close removes the group. The kernel may take a moment to see that its last
 // process is gone.
 func (g *Group) Close() error {
+	g.mu.Lock()
+	if g.last == nil {
+		last := g.usage()
+		g.last = &last
+	}
+	g.mu.Unlock()
 	var failed error
 	for _, dir := range g.tree.unique() {
 		folder := filepath.Join(dir, g.name)
