@@ -23,6 +23,9 @@ const Name = "toolwarrant-agent"
 // The ways to start an agent, as argument 1; none is the conversation on
 // descriptor 3.
 const (
+	// Stream is the conversation over standard input and output, for runtimes that
+	// pass no descriptor.
+	Stream = "stream"
 	// AskVersion writes wire.Version to standard output.
 	AskVersion = "version"
 	// Hold does nothing until standard input ends: the namespaces that it was

@@ -116,7 +116,7 @@ func dropCapabilities() error {
 			return err
 		}
 	}
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil && err != unix.EINVAL { // no such set, as in gVisor
 		return err
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -172,7 +172,11 @@ func (a *agent) limits() error {
 		}
 		// Nobody here may raise what was lower already.
 		l.max = min(l.max, now.Max)
-		if err := syscall.Setrlimit(l.what, &syscall.Rlimit{Cur: l.max, Max: l.max}); err != nil {
+		err := syscall.Setrlimit(l.what, &syscall.Rlimit{Cur: l.max, Max: l.max})
+		if err == unix.EPERM && l.what == unix.RLIMIT_MSGQUEUE {
+			continue // the kernel of gVisor has no such limit, and little to be limited
+		}
+		if err != nil {
 			return fmt.Errorf("resource limit %d: %w", l.what, err)
 		}
 	}

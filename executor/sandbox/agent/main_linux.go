@@ -38,7 +38,9 @@ func Main() {
 	args := os.Args[min(1, len(os.Args)):]
 	switch {
 	case len(args) == 0:
-		serve()
+		serve(parent)
+	case args[0] == Stream:
+		serve(overStream)
 	case args[0] == AskVersion:
 		_, _ = os.Stdout.WriteString(strconv.Itoa(wire.Version) + "\n")
 	case args[0] == Hold:
@@ -53,21 +55,30 @@ func Main() {
 // control is the descriptor of the conversation.
 const control = 3
 
-func serve() {
+func serve(open func() (conn *wire.Conn, leave func(code int), err error)) {
 	os.Clearenv()
 	surviveSignals()
 	if err := closeOthers(); err != nil {
 		os.Exit(exitUsage)
 	}
-	if err := unix.SetNonblock(control, true); err != nil {
+	conn, leave, err := open()
+	if err != nil {
 		os.Exit(exitUsage)
 	}
-	a := &agent{conn: wire.NewConn(os.NewFile(control, "parent"))}
+	a := &agent{conn: conn}
 	if err := a.configure(); err != nil {
 		_ = a.conn.Send(wire.Message{Kind: wire.KindReady, Ready: &wire.Ready{Version: wire.Version, Error: err.Error()}})
-		os.Exit(exitFailed)
+		leave(exitFailed)
 	}
-	os.Exit(a.converse())
+	leave(a.converse())
+}
+
+// parent is the conversation on a descriptor.
+func parent() (*wire.Conn, func(int), error) {
+	if err := unix.SetNonblock(control, true); err != nil { // a file asks for it when it is made
+		return nil, nil, err
+	}
+	return wire.NewConn(os.NewFile(control, "parent")), os.Exit, nil
 }
 
 // closeOthers closes what the parent left open by mistake, or was itself given

@@ -106,17 +106,28 @@ func (a *agent) build(files []*os.File) (err error) {
 // kernel of the sandbox cannot bound one.
 func (a *agent) join(files []*os.File) error {
 	if a.cfg.ScratchBytes < 0 {
-		if len(a.cfg.Mounts) > 0 {
-			return errors.New("mounts in a root that is complete")
-		}
 		a.scratch.ready = true
-		return nil
+		return a.there()
 	}
 	mounts, err := a.mounts(files)
 	if err != nil {
 		return err
 	}
 	return a.fill(&place{root: "/", own: map[uint64]bool{}}, mounts)
+}
+
+// there compares the mounts that a runtime made with what the parent saw.
+func (a *agent) there() error {
+	for _, m := range a.cfg.Mounts {
+		var info unix.Stat_t
+		if err := unix.Lstat(m.Target, &info); err != nil {
+			return fmt.Errorf("the mount at %s: %w", m.Target, err)
+		}
+		if uint64(info.Dev) != m.Dev || info.Ino != m.Ino {
+			return fmt.Errorf("the source %s is not what it was when the sandbox was made", m.Source)
+		}
+	}
+	return nil
 }
 
 // fill adds the scratch space and the mounts to the root, which is /.

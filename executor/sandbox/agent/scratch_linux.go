@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -130,8 +131,14 @@ func (s *scratch) put(t tree) error {
 }
 
 // empty removes what is in the scratch places of a root that somebody else
-// made.
+// made, and gives the devices their modes again: where commands are root, they
+// may be theirs.
 func (s *scratch) empty() error {
+	for _, name := range devices {
+		if err := os.Chmod(path.Join("/dev", name), 0o666); err != nil && !errors.Is(err, unix.EROFS) {
+			return err
+		}
+	}
 	for _, dir := range scratchPlaces {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
