@@ -147,6 +147,8 @@ func (s *Set) Preferred(ctx context.Context, spec Spec) (Factory, error) {
 			why = append(why, m.ID()+": only used by its name")
 		case !takes(m.Factory, spec.Image):
 			why = append(why, m.ID()+": does not run images like "+imageName(spec.Image))
+		case !takesMounts(m.Factory, spec.Mounts):
+			why = append(why, m.ID()+": does not take such mounts")
 		default:
 			fit = append(fit, m)
 		}
@@ -220,6 +222,18 @@ func takes(f Factory, image string) bool {
 		return t.TakesImage(image)
 	}
 	return !IsModule(image)
+}
+
+// MountTaker is what a factory implements that does not take all mounts with
+// the strength that it has otherwise. A set passes it over where it does not.
+type MountTaker interface {
+	// TakesMounts says so at once, without creating anything.
+	TakesMounts(mounts []Mount) bool
+}
+
+func takesMounts(f Factory, mounts []Mount) bool {
+	t, ok := f.(MountTaker)
+	return !ok || t.TakesMounts(mounts)
 }
 
 // Close ends probes that run and closes the factories that are an io.Closer.

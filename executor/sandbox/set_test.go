@@ -34,12 +34,13 @@ func asked() sandbox.Spec { return sandbox.Spec{Limits: sandbox.Minimal()} }
 
 // chosen is a back end that is only there to be chosen.
 type chosen struct {
-	id       string
-	priority int
-	probe    func(ctx context.Context) sandbox.Availability
-	module   bool
-	probed   atomic.Int32
-	closed   atomic.Int32
+	id        string
+	priority  int
+	probe     func(ctx context.Context) sandbox.Availability
+	module    bool
+	unmounted bool // takes no mounts
+	probed    atomic.Int32
+	closed    atomic.Int32
 }
 
 func (c *chosen) ID() string    { return c.id }
@@ -52,7 +53,10 @@ func (c *chosen) Create(context.Context, sandbox.Spec) (sandbox.Sandbox, error) 
 	return nil, errors.New("made by " + c.id)
 }
 func (c *chosen) TakesImage(image string) bool { return sandbox.IsModule(image) == c.module }
-func (c *chosen) Close() error                 { c.closed.Add(1); return nil }
+func (c *chosen) TakesMounts(mounts []sandbox.Mount) bool {
+	return !c.unmounted || len(mounts) == 0
+}
+func (c *chosen) Close() error { c.closed.Add(1); return nil }
 
 func works(id string, priority int) *chosen {
 	return &chosen{id: id, priority: priority, probe: func(context.Context) sandbox.Availability {
@@ -70,6 +74,8 @@ func (c *chosen) failing(why string) *chosen {
 	return c
 }
 
+func (c *chosen) withoutMounts() *chosen { c.unmounted = true; return c }
+
 func (c *chosen) modules() *chosen { c.module = true; return c }
 
 func TestPreferred(t *testing.T) {
@@ -77,6 +83,8 @@ func TestPreferred(t *testing.T) {
 	partly.AllowPartial = true
 	module := asked()
 	module.Image = "/opt/x.wasm"
+	mounted := asked()
+	mounted.Mounts = []sandbox.Mount{{Source: "/", Target: "/x"}}
 	kernel := asked()
 	kernel.Require = sandbox.Enforcement{sandbox.Kernel: {Level: sandbox.Full}}
 	for _, c := range []struct {
@@ -95,6 +103,9 @@ func TestPreferred(t *testing.T) {
 		{"a command does not go to wasm", []*chosen{works("a", 1), works("w", 3).modules()}, asked(), "a", nil, nil},
 		{"a module goes to wasm only", []*chosen{works("a", 9), works("w", 3).modules()}, module, "w", nil, nil},
 		{"a module without wasm", []*chosen{works("a", 9)}, module, "", sandbox.ErrUnavailable, []string{"a: does not run images like /opt/x.wasm"}},
+		{"one that does not take the mounts is passed over", []*chosen{works("a", 1), works("b", 3).withoutMounts()}, mounted, "a", nil, nil},
+		{"and tells so", []*chosen{works("b", 3).withoutMounts()}, mounted, "", sandbox.ErrUnavailable, []string{"b: does not take such mounts"}},
+		{"which counts for mounts alone", []*chosen{works("a", 1), works("b", 3).withoutMounts()}, asked(), "b", nil, nil},
 		{"never a negative one", []*chosen{works("plain", -1)}, asked(), "", sandbox.ErrUnavailable, []string{"plain: only used by its name"}},
 		{"not even partly", []*chosen{works("plain", -1)}, partly, "", sandbox.ErrUnavailable, nil},
 		{"each reason", []*chosen{works("a", 1).failing("no namespaces"), works("b", 2).failing("no runc")}, asked(), "", sandbox.ErrUnavailable, []string{"a: no namespaces", "b: no runc"}},
