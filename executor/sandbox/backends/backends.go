@@ -23,12 +23,14 @@ type Options struct {
 	// Set is how they are probed.
 	Set sandbox.SetOptions
 	// What follows are the options of the back ends process, container,
-	// podman, wasm, firecracker and qemu. The agent of the first is that of
-	// all where they name none. The last two are not available without a
-	// kernel image that an operator names.
+	// podman, gvisor, docker, wasm, firecracker and qemu. The agent of the
+	// first is that of all where they name none. The last two are not
+	// available without a kernel image that an operator names.
 	Process     process.Options
 	Runc        container.Options
 	Podman      container.Options
+	GVisor      container.Options
+	Docker      container.Options
 	Wasm        wasm.Options
 	Firecracker microvm.Options
 	QEMU        microvm.Options
@@ -46,6 +48,8 @@ type maker struct {
 func All(opts Options) *sandbox.Set {
 	opts.Runc.Agent = cmp.Or(opts.Runc.Agent, opts.Process.Agent)
 	opts.Podman.Agent = cmp.Or(opts.Podman.Agent, opts.Process.Agent)
+	opts.GVisor.Agent = cmp.Or(opts.GVisor.Agent, opts.Process.Agent)
+	opts.Docker.Agent = cmp.Or(opts.Docker.Agent, opts.Process.Agent)
 	opts.Firecracker.Agent = cmp.Or(opts.Firecracker.Agent, opts.Process.Agent)
 	opts.QEMU.Agent = cmp.Or(opts.QEMU.Agent, opts.Process.Agent)
 	var list []sandbox.Factory

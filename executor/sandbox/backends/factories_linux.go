@@ -20,6 +20,8 @@ func makers(opts Options) []maker {
 		{process.ID, func() sandbox.Factory { return processes() }},
 		{container.RuncID, func() sandbox.Factory { return container.NewRunc(opts.Runc) }},
 		{container.PodmanID, func() sandbox.Factory { return container.NewPodman(opts.Podman) }},
+		{container.GVisorID, func() sandbox.Factory { return container.NewGVisor(opts.GVisor) }},
+		{container.DockerID, func() sandbox.Factory { return container.NewDocker(opts.Docker) }},
 		{microvm.Firecracker, func() sandbox.Factory { return microvm.NewFirecracker(opts.Firecracker) }},
 		{microvm.QEMU, func() sandbox.Factory { return microvm.NewQEMU(opts.QEMU) }},
 		{wasm.ID, func() sandbox.Factory { return wasm.New(processes(), opts.Wasm) }},

@@ -12,6 +12,9 @@ import (
 // config is what the agent is told, with the trees of its mounts: what an
 // agent of the process back end is told, but that the root is there already.
 func (m *making) config(ctx context.Context) (wire.Config, []*os.File, error) {
+	if m.f.kind.stream {
+		return m.streamConfig(), nil, nil
+	}
 	cfg, trees, err := m.setup.Config(ctx)
 	cfg.Root, cfg.RootPath, cfg.Folders = wire.RootReady, "", nil
 	for i := range cfg.Mounts {
@@ -33,4 +36,9 @@ func (m *making) config(ctx context.Context) (wire.Config, []*os.File, error) {
 func staged(i int) string { return fmt.Sprintf("/%s/mount-%d", agentFolder, i) }
 
 // network puts the network to work on what the agent passed.
-func (m *making) network(passed []*os.File) (*allow.Proxy, error) { return m.setup.Serve(passed) }
+func (m *making) network(passed []*os.File) (*allow.Proxy, error) {
+	if m.f.kind.stream {
+		return nil, nil // there is none: nothing can be passed
+	}
+	return m.setup.Serve(passed)
+}

@@ -21,8 +21,11 @@ type plan struct {
 	binds    []bind
 	network  sandbox.NetPolicy
 	limits   sandbox.Limits
-	idBase   int  // first of the ids on the host that the container has; below 0: only the caller's own
-	cgroups  bool // the runtime may make control groups
+	kind     kind
+	asRoot   bool   // commands are root in the container, without rights
+	nothing  string // an empty file that nobody may read
+	idBase   int    // first of the ids on the host that the container has; below 0: only the caller's own
+	cgroups  bool   // the runtime may make control groups
 	cgroup   string
 	uid, gid int // of the caller, for idBase below 0
 	seccomp  *specs.LinuxSeccomp
@@ -46,6 +49,9 @@ var hidden = []string{
 
 // config is the document that a runtime reads.
 func (p plan) config() *specs.Spec {
+	if p.kind.kernel {
+		return p.kernelConfig()
+	}
 	c := &specs.Spec{
 		Version: "1.0.2", // what all runtimes in use read
 		Process: &specs.Process{
@@ -132,6 +138,12 @@ func (p plan) mounts() []specs.Mount {
 		{Destination: "/dev", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "noexec", "strictatime", "mode=755", "size=64k", "nr_inodes=64", "ro"}},
 		{Destination: "/dev/shm", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "nodev", "noexec", "mode=755", "size=4k", "nr_inodes=8"}},
 	}
+	return append(all, p.bindings()...)
+}
+
+// bindings are the agent and what the container has of the host.
+func (p plan) bindings() []specs.Mount {
+	var all []specs.Mount
 	for _, b := range append([]bind{{source: p.agent, target: "/" + agentFolder + "/" + agentName}}, p.binds...) {
 		all = append(all, specs.Mount{Destination: b.target, Type: "bind", Source: b.source, Options: []string{"rbind", "rprivate", "nosuid", "nodev", b.mode()}})
 	}

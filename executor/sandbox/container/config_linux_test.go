@@ -37,6 +37,16 @@ func TestConfig(t *testing.T) {
 	}
 	got := strings.Join(base.engineArgs("", "/b/seccomp.json"), "\n") + "\n---\n" + strings.Join(rootless.engineArgs("alpine:3", ""), "\n") + "\n"
 	golden(t, "engine.txt", []byte(got))
+	kernel, engine := base, base
+	kernel.kind, kernel.nothing = gvisor, "/b/nothing"
+	got2, err := json.MarshalIndent(kernel.config(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "gvisor.json", append(got2, '\n'))
+	engine.kind = docker
+	got = strings.Join(engine.dockerArgs("", "/b/seccomp.json"), "\n") + "\n---\n" + strings.Join(kernel.kernelArgs("/b", "/b/tw-1", "/b/tw-1/pid"), "\n") + "\n"
+	golden(t, "streamed.txt", []byte(got))
 }
 
 func golden(t *testing.T, name string, got []byte) {

@@ -18,9 +18,21 @@ func (f *Factory) enforcement(network sandbox.NetPolicy) sandbox.Enforcement {
 		sandbox.Syscalls:     full("seccomp allow-lists of the container and of each command"),
 		sandbox.Kernel:       {Level: sandbox.None, By: "the kernel is the host's"},
 	}
+	if f.kind.stream {
+		e[sandbox.NetAllowList] = sandbox.Strength{Level: sandbox.None, By: "no listener can be passed out of it; such a sandbox has no network at all"}
+		e[sandbox.Disk] = full("scratch spaces in memory, of fixed sizes")
+	}
 	if _, shared := network.(sandbox.Inherit); shared {
 		open := sandbox.Strength{Level: sandbox.None, By: "the network of the host, as asked"}
 		e[sandbox.NetDeny], e[sandbox.NetAllowList] = open, open
+	}
+	switch f.kind {
+	case gvisor:
+		f.ofKernel(e)
+		return e
+	case docker:
+		f.docker.enforcement(e)
+		return e
 	}
 	if f.cgroups() {
 		e[sandbox.CPU] = full("control group")

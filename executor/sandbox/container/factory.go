@@ -29,6 +29,8 @@ type Options struct {
 const (
 	RuncID   = "container"
 	PodmanID = "podman"
+	GVisorID = "gvisor"
+	DockerID = "docker"
 )
 
 // A kind is one runtime or engine.
@@ -37,11 +39,18 @@ type kind struct {
 	program  string
 	priority int
 	engine   bool // a command line that makes the bundle itself, and has images
+	// stream: no descriptor can be passed to its containers. The conversation
+	// goes over the standard streams of the first process, and the runtime
+	// itself makes all mounts.
+	stream bool
+	kernel bool // its containers have a kernel of their own, a process of the host
 }
 
 var (
 	runc   = kind{id: RuncID, program: "runc", priority: 50}
 	podman = kind{id: PodmanID, program: "podman", priority: 45, engine: true}
+	gvisor = kind{id: GVisorID, program: "runsc", priority: 80, stream: true, kernel: true}
+	docker = kind{id: DockerID, program: "docker", priority: 30, engine: true, stream: true}
 )
 
 // TakesImage is for sandbox.ImageTaker.
@@ -53,5 +62,5 @@ func (f *Factory) TakesImage(name string) bool {
 	case r.Kind == image.Engine:
 		return f.kind.engine
 	}
-	return !f.kind.engine || r.Kind == image.Host
+	return !f.kind.engine || r.Kind == image.Host || f.kind == docker
 }

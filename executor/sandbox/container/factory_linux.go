@@ -19,6 +19,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/image"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
 // A Factory makes containers with one runtime or engine.
@@ -36,6 +37,8 @@ type Factory struct {
 	tree                 *cgroup.Tree // nil where no limits of groups can be set
 	noTree               error
 	filter               *specs.LinuxSeccomp
+	docker               dockerInfo
+	shown                bool // commands see the descriptors of the agent; after a probe
 	openFiles, processes uint64
 
 	base  *process.Factory // for what the agent of a container is told
@@ -49,6 +52,12 @@ func NewRunc(o Options) *Factory { return newFactory(runc, o) }
 // NewPodman makes the back end "podman".
 func NewPodman(o Options) *Factory { return newFactory(podman, o) }
 
+// NewGVisor makes the back end "gvisor", of runsc.
+func NewGVisor(o Options) *Factory { return newFactory(gvisor, o) }
+
+// NewDocker makes the back end "docker".
+func NewDocker(o Options) *Factory { return newFactory(docker, o) }
+
 func newFactory(k kind, o Options) *Factory {
 	f := &Factory{kind: k, opts: o, images: o.Images, folder: &folder{base: o.Dir}, base: process.New(process.Options{Agent: o.Agent, Stash: -1, Network: o.Network})}
 	if f.folder.base == "" {
@@ -60,7 +69,7 @@ func newFactory(k kind, o Options) *Factory {
 	return f
 }
 
-// ID is container or podman.
+// ID is container, podman, gvisor or docker.
 func (f *Factory) ID() string { return f.kind.id }
 
 // Priority is explained in the document of the package.
@@ -100,14 +109,30 @@ func (f *Factory) find() error {
 		// A runtime makes groups of all controllers, which no other user may.
 		f.tree, _ = cgroup.Open()
 	}
-	return nil
+	switch {
+	case f.kind == docker:
+		f.docker, err = askDocker(f.program)
+	case f.kind == gvisor && f.idBase < 0:
+		err = unavailable("runsc needs root to have a control group and to show files of the host")
+	}
+	return err
 }
 
 // cgroups says whether limits of control groups can be set.
-func (f *Factory) cgroups() bool { return f.tree != nil }
+func (f *Factory) cgroups() bool { return f.tree != nil || f.kind == docker }
 
 // Create makes a container of spec; it is started by its first command.
 func (f *Factory) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	if f.kind.kernel {
+		// What its kernel keeps from commands depends on its version.
+		if a := f.Probe(ctx); !a.OK {
+			return nil, unavailable("%s does not work here: %s", f.ID(), a.Reason)
+		}
+	}
+	return f.create(ctx, spec)
+}
+
+func (f *Factory) create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
 	if err := f.ready(); err != nil {
 		return nil, err
 	}
@@ -122,7 +147,7 @@ func (f *Factory) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbo
 	switch {
 	case ref.Kind == image.Engine && f.kind.engine:
 		m.name, err = ref.Name, f.has(ctx, ref.Name)
-	case ref.Kind != image.Host && f.kind.engine:
+	case ref.Kind != image.Host && f.kind == podman:
 		// It would put files of its own into the folder.
 		err = sandbox.Errorf(sandbox.ErrImage, "%s takes host and the names of its own images; use the back end container for %s, or load it into %s", f.ID(), spec.Image, f.ID()).At("", "/image", 0, 0)
 	default:
@@ -134,7 +159,15 @@ func (f *Factory) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbo
 	if m.setup, err = f.base.Setup(ctx, spec); err != nil {
 		return nil, err
 	}
+	if f.kind.stream {
+		if err := m.placeable(); err != nil {
+			return nil, err
+		}
+	}
 	have := f.enforcement(spec.Net())
+	if f.kind.kernel && m.asRoot() {
+		have[sandbox.FSWrite] = sandbox.Strength{Level: sandbox.Partial, By: "read-only mounts of gVisor's kernel, whose devices belong to commands that are root to write to what belongs to root"}
+	}
 	if err := spec.Admit(f.ID(), have); err != nil {
 		return nil, err
 	}
@@ -178,13 +211,19 @@ func (f *Factory) try(ctx context.Context) (err error) {
 	}
 	limits := sandbox.Minimal()
 	limits.Timeout = probePatience
-	s, err := f.Create(ctx, sandbox.Spec{Limits: limits, AllowPartial: true})
+	s, err := f.create(ctx, sandbox.Spec{Limits: limits, AllowPartial: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	const word = "inside"
-	r, err := s.Exec(ctx, sandbox.Command{Argv: []string{"/bin/sh", "-c", "echo " + word}})
+	const word, seen = "inside", "seen"
+	r, err := s.Exec(ctx, sandbox.Command{Argv: []string{"/bin/sh", "-c", "if [ -L /proc/1/fd/0 ]; then echo " + seen + "; else echo " + word + "; fi"}})
+	if err == nil && f.kind.kernel {
+		f.shown = strings.TrimSpace(string(r.Stdout)) == seen
+		if f.shown {
+			return nil
+		}
+	}
 	switch {
 	case err != nil:
 		return err
@@ -194,8 +233,15 @@ func (f *Factory) try(ctx context.Context) (err error) {
 	return nil
 }
 
+// reason is the message alone: what kind of error it is says the table that it
+// goes into.
 func reason(err error) string {
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := err.Error()
+	var f *fault.Error
+	if errors.As(err, &f) {
+		text = f.Message
+	}
+	text = strings.Join(strings.Fields(text), " ")
 	const longest = 500
 	return text[:min(len(text), longest)]
 }
@@ -220,7 +266,7 @@ func (f *Factory) Close() error {
 	if f.folder.dir == "" {
 		return nil
 	}
-	return os.RemoveAll(f.folder.dir)
+	return wipe(f.folder.dir)
 }
 
 // hardLimit is what this process may allow others.

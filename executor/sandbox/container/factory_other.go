@@ -18,6 +18,12 @@ func NewRunc(Options) *Factory { return &Factory{runc} }
 // NewPodman makes the factory.
 func NewPodman(Options) *Factory { return &Factory{podman} }
 
+// NewGVisor makes the factory.
+func NewGVisor(Options) *Factory { return &Factory{gvisor} }
+
+// NewDocker makes the factory.
+func NewDocker(Options) *Factory { return &Factory{docker} }
+
 const reason = "containers are made of what Linux has; on this system run toolwarrant in a Linux machine"
 
 // ID names the back end.

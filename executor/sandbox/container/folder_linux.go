@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A folder is where the containers of one process are: a bundle each, and the
@@ -71,9 +73,11 @@ func (f *folder) make(runtime string) error {
 // state is where the runtime keeps its state.
 func state(dir string) string { return filepath.Join(dir, "state") }
 
+const bundlePrefix = "tw-"
+
 // bundle makes the folder of one container.
 func (f *folder) bundle() (id, dir string, err error) {
-	id = "tw-" + strings.ToLower(rand.Text()[:16])
+	id = bundlePrefix + strings.ToLower(rand.Text()[:16])
 	dir = filepath.Join(f.dir, id)
 	if err = os.Mkdir(dir, 0o711); err == nil {
 		err = os.Chmod(dir, 0o711)
@@ -90,15 +94,27 @@ func (f *folder) sweep(runtime string) {
 			continue
 		}
 		dir := filepath.Join(f.base, o.Name())
-		left, _ := os.ReadDir(state(dir))
+		// Each bundle is there as long as its container, and longer than what
+		// the runtime has of it.
+		left, _ := os.ReadDir(dir)
+		known, _ := os.ReadDir(state(dir))
 		ok := true
 		for _, c := range left {
-			ok = remove(runtime, dir, c.Name()) == nil && ok
+			if len(known) > 0 && strings.HasPrefix(c.Name(), bundlePrefix) {
+				ok = remove(runtime, dir, c.Name()) == nil && ok
+			}
 		}
 		if ok {
-			_ = os.RemoveAll(dir)
+			_ = wipe(dir)
 		}
 	}
+}
+
+// wipe removes the folder of a process, and what runsc has mounted in it for
+// all containers without a network.
+func wipe(dir string) error {
+	_ = unix.Unmount(filepath.Join(state(dir), "null-netns"), unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+	return os.RemoveAll(dir)
 }
 
 // remove ends a container if it still runs and removes what the runtime has of

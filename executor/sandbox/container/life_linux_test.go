@@ -177,7 +177,13 @@ func TestMounts(t *testing.T) {
 
 // TestAttach talks to a process, and TestConcurrent runs several at once.
 func TestAttach(t *testing.T) {
-	s := create(t, working(t, NewRunc), sandbox.Spec{})
+	for name, factory := range kinds {
+		t.Run(name, func(t *testing.T) { testAttach(t, create(t, working(t, factory), sandbox.Spec{})) })
+	}
+}
+
+func testAttach(t *testing.T, s sandbox.Sandbox) {
+	t.Helper()
 	p, err := s.Attach(t.Context(), sandbox.Shell("while read line; do echo got $line; done; exit 3"))
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +202,13 @@ func TestAttach(t *testing.T) {
 }
 
 func TestConcurrent(t *testing.T) {
-	f := working(t, NewRunc)
+	for name, factory := range kinds {
+		t.Run(name, func(t *testing.T) { testConcurrent(t, working(t, factory)) })
+	}
+}
+
+func testConcurrent(t *testing.T, f *Factory) {
+	t.Helper()
 	var all sync.WaitGroup
 	for i := range 6 {
 		all.Go(func() {

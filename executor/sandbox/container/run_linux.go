@@ -20,7 +20,7 @@ import (
 // process is gone, it removes the control group and its own state.
 type running struct {
 	runtime, dir, id string
-	engine           bool
+	kind             kind
 
 	cmd    *exec.Cmd
 	stderr *tail
@@ -28,25 +28,39 @@ type running struct {
 	err    error         // how, after gone
 }
 
-// launch runs the container of p, whose bundle is in dir, with file as
-// descriptor 3 of its first process. name is an image that an engine has.
+// launch runs the container of p, whose bundle is in dir. file is the far end
+// of the conversation, which it takes over. name is an image that an engine
+// has.
 func (f *Factory) launch(p plan, name, dir string, file *os.File) (*running, error) {
-	r := &running{runtime: f.program, dir: dir, id: p.id, engine: f.kind.engine, stderr: &tail{}, gone: make(chan struct{})}
+	r := &running{runtime: f.program, dir: dir, id: p.id, kind: f.kind, stderr: &tail{}, gone: make(chan struct{})}
 	bundle := filepath.Join(dir, p.id)
 	var args []string
+	if !f.kind.stream {
+		defer func() { _ = file.Close() }()
+	}
 	if f.kind.engine {
 		filter := filepath.Join(bundle, "seccomp.json")
 		if err := document(filter, p.seccomp); err != nil {
 			return nil, err
 		}
-		args = slices.Insert(p.engineArgs(name, filter), 1, "--pidfile="+r.pidFile())
+		if f.kind == docker {
+			args = p.dockerArgs(name, filter)
+		} else {
+			args = slices.Insert(p.engineArgs(name, filter), 1, "--pidfile="+r.pidFile())
+		}
 	} else {
 		if err := document(filepath.Join(bundle, "config.json"), p.config()); err != nil {
 			return nil, err
 		}
 		args = []string{"--root", state(dir), "run", "--bundle", bundle, "--pid-file", r.pidFile(), "--preserve-fds", "1", p.id}
+		if f.kind.kernel {
+			args = p.kernelArgs(dir, bundle, r.pidFile())
+		}
 	}
 	r.cmd = exec.Command(f.program, args...)
+	if f.kind.stream {
+		return r, r.carry(file)
+	}
 	r.cmd.ExtraFiles = []*os.File{file}
 	return r, r.begin()
 }

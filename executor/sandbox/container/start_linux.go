@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,10 +68,17 @@ func (m *making) launch(ctx context.Context, dir, id, bundle string) (*host.Inst
 	if err != nil {
 		return nil, failed("no socket for an agent: %v", err)
 	}
+	group, err := m.group()
+	if err != nil {
+		_, _ = conn.Close(), far.Close()
+		return nil, failed("the control group of the container: %v", err)
+	}
 	r, err := m.f.launch(p, m.name, dir, far)
-	_ = far.Close()
 	if err != nil {
 		_ = conn.Close()
+		if group != nil {
+			_ = group.Close()
+		}
 		return nil, failed("the container could not be started: %v", err)
 	}
 	// From here on the end of the conversation ends the container.
@@ -79,6 +87,9 @@ func (m *making) launch(ctx context.Context, dir, id, bundle string) (*host.Inst
 		defer close(gone)
 		<-r.gone
 		_ = os.RemoveAll(bundle)
+		if group != nil {
+			_ = group.Close()
+		}
 	}()
 	abandon := func(err error) error {
 		_ = conn.Close()
@@ -88,6 +99,13 @@ func (m *making) launch(ctx context.Context, dir, id, bundle string) (*host.Inst
 			r.remove()
 		}
 		return err
+	}
+	if group != nil {
+		// Before it starts anything; whether it was is checked below.
+		if err := group.Add(r.cmd.Process.Pid); err != nil {
+			_ = r.cmd.Process.Kill()
+			return nil, abandon(failed("the control group of the container: %v", err))
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
@@ -118,12 +136,19 @@ func (m *making) launch(ctx context.Context, dir, id, bundle string) (*host.Inst
 	if inst.Network, err = m.network(passed); err != nil {
 		return nil, abandon(err)
 	}
+	if m.f.kind == docker {
+		inst.Kill, inst.Meter = r.killDocker, m.measureDocker(r)
+		return inst, nil
+	}
 	first, err := r.first(ctx)
+	if err == nil && m.f.kind.kernel {
+		inst.Meter, err = m.verify(r, group, first.Pid)
+	}
 	if err != nil {
 		return nil, abandon(failed("the first process of the container is not known: %v", err))
 	}
 	inst.Kill = func() { _ = first.Signal(os.Kill) }
-	if m.f.cgroups() {
+	if m.f.cgroups() && !m.f.kind.kernel {
 		inst.Meter, err = m.measure(first.Pid)
 		if err != nil {
 			return nil, abandon(failed("the control group of the container: %v", err))
@@ -154,10 +179,13 @@ func (m *making) measure(pid int) (host.Meter, error) {
 // plan fills the bundle.
 func (m *making) plan(id, bundle string) (plan, error) {
 	p := plan{
-		id: id, agent: m.f.agent, network: m.spec.Net(), limits: m.spec.Limits,
+		id: id, kind: m.f.kind, agent: m.f.agent, network: m.spec.Net(), limits: m.spec.Limits,
 		idBase: m.f.idBase, uid: os.Geteuid(), gid: os.Getegid(),
 		cgroups: m.f.cgroups(), cgroup: "toolwarrant/" + id, seccomp: m.f.filter,
 		openFiles: m.f.openFiles, processes: m.f.processes,
+	}
+	if m.f.kind.stream {
+		return m.streamPlan(p, bundle)
 	}
 	if m.name != "" {
 		resolv := filepath.Join(bundle, "etc", "resolv.conf")
@@ -224,10 +252,14 @@ func (r *running) pidFile() string { return filepath.Join(r.dir, r.id, "pid") }
 
 // remove ends a container that does not end on its own.
 func (r *running) remove() {
-	if r.engine {
+	if r.kind.engine {
 		ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 		defer cancel()
-		_ = run(ctx, r.runtime, "rm", "--force", "--time=0", r.id)
+		args := []string{"rm", "--force", r.id}
+		if r.kind == podman {
+			args = slices.Insert(args, 2, "--time=0")
+		}
+		_ = run(ctx, r.runtime, args...)
 		return
 	}
 	_ = remove(r.runtime, r.dir, r.id)

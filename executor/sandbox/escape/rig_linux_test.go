@@ -180,7 +180,7 @@ func (r *rig) prepare(t *testing.T) {
 			must(t, os.WriteFile(suid, text, 0o755))
 			must(t, unix.Chmod(suid, 0o4755))
 			// Where they cannot be made the probe says that they are not there.
-			for name, node := range map[string][2]uint32{"null-node": {unix.S_IFCHR, uint32(unix.Mkdev(1, 3))}, "loop-node": {unix.S_IFBLK, uint32(unix.Mkdev(7, 0))}} {
+			for name, node := range map[string][2]uint32{"loop-control-node": {unix.S_IFCHR, uint32(unix.Mkdev(10, 237))}, "loop-node": {unix.S_IFBLK, uint32(unix.Mkdev(7, 0))}} {
 				if path := filepath.Join(r.given, name); unix.Mknod(path, node[0], int(node[1])) == nil {
 					must(t, unix.Chmod(path, 0o666))
 				}

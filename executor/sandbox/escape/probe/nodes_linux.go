@@ -25,7 +25,7 @@ var nodeProbes = []probe{
 		}
 		return last
 	}},
-	{Name: "device-in-mount", Dimension: fsRead, run: func(args) verdict { return node(givenDir + "/null-node") }},
+	{Name: "device-in-mount", Dimension: fsRead, run: func(args) verdict { return node(givenDir + "/loop-control-node") }},
 	{Name: "disk-in-mount", Dimension: fsRead, run: func(args) verdict { return node(givenDir + "/loop-node") }},
 	{Name: "dev-mem", Dimension: fsRead, run: func(args) verdict { return any1("/dev/mem", "/dev/port", "/dev/kmem") }},
 	{Name: "dev-disk", Dimension: fsRead, run: func(args) verdict {
