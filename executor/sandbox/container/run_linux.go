@@ -21,6 +21,7 @@ import (
 type running struct {
 	runtime, dir, id string
 	kind             kind
+	gate             *os.File // what it waits for before it begins; nil: nothing
 
 	cmd    *exec.Cmd
 	stderr *tail
@@ -59,7 +60,7 @@ func (f *Factory) launch(p plan, name, dir string, file *os.File) (*running, err
 	}
 	r.cmd = exec.Command(f.program, args...)
 	if f.kind.stream {
-		return r, r.carry(file)
+		return r, r.carry(file, f.kind.kernel)
 	}
 	r.cmd.ExtraFiles = []*os.File{file}
 	return r, r.begin()

@@ -101,11 +101,13 @@ func (m *making) launch(ctx context.Context, dir, id, bundle string) (*host.Inst
 		return err
 	}
 	if group != nil {
-		// Before it starts anything; whether it was is checked below.
 		if err := group.Add(r.cmd.Process.Pid); err != nil {
-			_ = r.cmd.Process.Kill()
+			_, _ = r.cmd.Process.Kill(), r.gate.Close()
 			return nil, abandon(failed("the control group of the container: %v", err))
 		}
+	}
+	if r.gate != nil {
+		_ = r.gate.Close()
 	}
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,8 +26,9 @@ import (
 var streamRights = []string{"CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_SETGID", "CAP_SETUID", "CAP_SETPCAP"}
 
 // carry starts the runtime and carries the conversation of far over its
-// standard streams, until either ends.
-func (r *running) carry(far *os.File) error {
+// standard streams, until either ends. With wait it begins when r.gate is
+// closed: what it starts is then in the group that it was put into.
+func (r *running) carry(far *os.File, wait bool) error {
 	defer func() {
 		if far != nil {
 			_ = far.Close()
@@ -44,8 +46,22 @@ func (r *running) carry(far *os.File) error {
 	}
 	defer theirOut.Close()
 	both := streams{ourIn, ourOut}
+	if wait {
+		theirGate, ourGate, err := os.Pipe()
+		if err != nil {
+			return errors.Join(err, both.Close())
+		}
+		defer theirGate.Close()
+		r.gate = ourGate
+		r.cmd = exec.Command("/bin/sh", append([]string{"-c", `read x <&3; exec "$@" 3<&-`, "sh"}, r.cmd.Args...)...)
+		r.cmd.Args[4] = r.runtime
+		r.cmd.ExtraFiles = []*os.File{theirGate}
+	}
 	r.cmd.Stdin, r.cmd.Stdout = theirIn, theirOut
 	if err := r.begin(); err != nil {
+		if wait {
+			_ = r.gate.Close()
+		}
 		return errors.Join(err, both.Close())
 	}
 	carried := wire.NewConn(far)
