@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/toolwarrant/toolwarrant/internal/atomicfile"
 )
 
 // compress makes gzip files of the closed segments that are plain. What a
@@ -51,14 +53,14 @@ func (k *keeper) pack(ctx context.Context, path string) error {
 	if err := os.Rename(temp, path+gzipExt); err != nil {
 		return err
 	}
-	if err := errors.Join(syncDir(filepath.Dir(path)), k.reached("named")); err != nil {
+	if err := errors.Join(atomicfile.SyncDir(filepath.Dir(path)), k.reached("named")); err != nil {
 		return err
 	}
 	_ = in.Close() // before removing: Windows does not remove open files
 	if err := os.Remove(path); err != nil {
 		return err
 	}
-	return errors.Join(syncDir(filepath.Dir(path)), k.reached("unlinked"))
+	return errors.Join(atomicfile.SyncDir(filepath.Dir(path)), k.reached("unlinked"))
 }
 
 // gzipTo gives the digest of what was compressed.

@@ -13,6 +13,3 @@ func isDiskFull(err error) bool {
 func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
 
 func isInterrupted(error) bool { return false }
-
-// syncDir does nothing: Windows journals the creation of a file itself.
-func syncDir(string) error { return nil }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
+	"github.com/toolwarrant/toolwarrant/internal/atomicfile"
 )
 
 // Retention says which closed segments are removed. The zero value is none.
@@ -88,7 +89,7 @@ func (k *keeper) remove(ctx context.Context, list []leaving) error {
 				return err
 			}
 		}
-		if err := errors.Join(syncDir(filepath.Dir(x.path)), k.reached("removed")); err != nil {
+		if err := errors.Join(atomicfile.SyncDir(filepath.Dir(x.path)), k.reached("removed")); err != nil {
 			return err
 		}
 	}

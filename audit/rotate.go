@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
+	"github.com/toolwarrant/toolwarrant/internal/atomicfile"
 )
 
 // place says where the open file lies in its log.
@@ -94,7 +95,7 @@ func (c *chain) rotate(tree *checkpoint.Tree) (line []byte, err error) {
 	if err := c.linkTo(filepath.Join(dir, o.Previous.File), real); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(syncDir(dir), c.reached("linked")); err != nil {
+	if err := errors.Join(atomicfile.SyncDir(dir), c.reached("linked")); err != nil {
 		return nil, err
 	}
 	if err := os.Rename(next, real); err != nil {
@@ -144,7 +145,7 @@ func (c *chain) settled() error {
 	if err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(real)); err != nil {
+	if err := atomicfile.SyncDir(filepath.Dir(real)); err != nil {
 		return err
 	}
 	c.place.unsynced = false

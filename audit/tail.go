@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/toolwarrant/toolwarrant/internal/atomicfile"
 )
 
 // torn tells what was set aside.
@@ -68,7 +70,7 @@ func (c *chain) openFile(create bool) error {
 		return err
 	}
 	if create {
-		if err := syncDir(filepath.Dir(c.path)); err != nil {
+		if err := atomicfile.SyncDir(filepath.Dir(c.path)); err != nil {
 			_ = f.Close()
 			return err
 		}
@@ -269,7 +271,7 @@ func (c *chain) setAside(good, size int64) (*torn, error) {
 		err = e
 	}
 	if err == nil {
-		err = syncDir(c.stateDir)
+		err = atomicfile.SyncDir(c.stateDir)
 	}
 	if err == nil {
 		err = c.f.Truncate(good)

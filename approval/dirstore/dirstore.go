@@ -289,7 +289,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			return fmt.Errorf("approval store: %w", err)
 		}
 	}
-	return syncDir(s.dir)
+	return s.sync()
 }
 
 func (s *Store) path(id string, n int) string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/approval"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/atomicfile"
 )
 
 const (
@@ -42,7 +43,16 @@ func (s *Store) put(p approval.Pending, n int) error {
 	if err := os.Link(tmp, s.path(p.ID, n)); err != nil {
 		return fmt.Errorf("approval store: %w", err)
 	}
-	return syncDir(s.dir)
+	return s.sync()
+}
+
+// sync makes the new names of the folder, and those that are gone, survive a
+// power cut.
+func (s *Store) sync() error {
+	if err := atomicfile.SyncDir(s.dir); err != nil {
+		return fmt.Errorf("approval store: %w", err)
+	}
+	return nil
 }
 
 // temp writes data to a temporary file in the folder, synced, mode 0600.

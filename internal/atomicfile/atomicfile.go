@@ -6,6 +6,9 @@
 // adds what that contract leaves open: the bytes are synced before the rename
 // and the folder after it, so that the rename also survives a power cut. It
 // does not lock; two writers of one path leave the content of one of them.
+//
+// SyncDir is for files that come to be in another way: made and grown, or linked
+// to their place.
 package atomicfile
 
 import (
@@ -62,5 +65,5 @@ func WriteFile(path string, data []byte, perm fs.FileMode) (err error) {
 	if err = os.Rename(tmp.Name(), path); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return SyncDir(dir)
 }

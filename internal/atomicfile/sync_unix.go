@@ -8,9 +8,10 @@ import (
 	"syscall"
 )
 
-// syncDir makes a rename inside dir durable. A file system that cannot sync a
-// folder says EINVAL; the rename itself has happened, so that is no failure.
-func syncDir(dir string) error {
+// SyncDir makes durable what happened to the names in dir: a file made, linked,
+// renamed or removed. A file system that cannot sync a folder says EINVAL or
+// ENOTSUP; the change itself has happened, so that is no failure.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
