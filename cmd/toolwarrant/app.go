@@ -122,6 +122,20 @@ func (a *app) policyFlag(c *cobra.Command) {
 // errAnswerNo ends a verb whose answer is no and was printed already.
 var errAnswerNo = errors.New("the answer is no")
 
+// verdict prints a report in the format asked for. One that does not hold makes
+// the answer of the verb no.
+func (a *app) verdict(report any, text func(), holds bool) error {
+	if a.format == "json" {
+		a.json(report)
+	} else {
+		text()
+	}
+	if !holds {
+		return errAnswerNo
+	}
+	return nil
+}
+
 // no is an error that is an answer: what was asked about does not hold, or is not
 // there.
 type no struct{ error }

@@ -72,15 +72,7 @@ digest of its name, and those that the log entered have to be there.`,
 			if err != nil {
 				return err
 			}
-			if a.format == "json" {
-				a.json(report)
-			} else {
-				a.verified(report, len(list))
-			}
-			if !report.OK {
-				return errAnswerNo
-			}
-			return nil
+			return a.verdict(report, func() { a.verified(report, len(list)) }, report.OK)
 		},
 	}
 	signed.add(c)

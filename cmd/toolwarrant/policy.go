@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -69,9 +67,7 @@ func (a *app) policyTestCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.format == "json" {
-				a.json(report)
-			} else {
+			return a.verdict(report, func() {
 				for _, t := range report.Tests {
 					if !t.Passed && !t.Skipped {
 						a.printf("FAIL  %s  %s:%d\n", t.Name, t.File, t.Line)
@@ -80,12 +76,8 @@ func (a *app) policyTestCmd() *cobra.Command {
 						}
 					}
 				}
-				fmt.Fprintf(a.std.out, "%d passed, %d failed\n", report.Passed, report.Failed)
-			}
-			if !report.OK() {
-				return errAnswerNo
-			}
-			return nil
+				a.printf("%d passed, %d failed\n", report.Passed, report.Failed)
+			}, report.OK())
 		},
 	}
 	a.formats(c, "text", "json")

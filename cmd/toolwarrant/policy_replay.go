@@ -48,15 +48,7 @@ not verify; 2 wrong usage; 3 a policy does not compile or cannot decide.`,
 			if err != nil {
 				return err
 			}
-			if a.format == "json" {
-				a.json(report)
-			} else {
-				a.printf("%s", report.Text())
-			}
-			if report.Refused(gate) {
-				return errAnswerNo
-			}
-			return nil
+			return a.verdict(report, func() { a.printf("%s", report.Text()) }, !report.Refused(gate))
 		},
 	}
 	c.Flags().StringSlice("catalog", nil, "folder of tools to look documents up in; may be repeated")

@@ -38,15 +38,7 @@ difference for --fail-on any.`,
 			if err != nil {
 				return err
 			}
-			if a.format == "json" {
-				a.json(report)
-			} else {
-				a.printf("%s", report.Text())
-			}
-			if report.Refused(gate) {
-				return errAnswerNo
-			}
-			return nil
+			return a.verdict(report, func() { a.printf("%s", report.Text()) }, !report.Refused(gate))
 		},
 	}
 	c.Flags().StringVar(&o.Revision, "revision", "", "count the shadow policy alone whose revision begins like this")

@@ -152,9 +152,7 @@ or a path that cannot be read, 3 the system itself failed.`,
 }
 
 func (a *app) printVerified(v verified) error {
-	if a.format == "json" {
-		a.json(v)
-	} else {
+	return a.verdict(v, func() {
 		if v.Contents != nil {
 			a.printContents(v.Contents)
 		}
@@ -166,9 +164,5 @@ func (a *app) printVerified(v verified) error {
 		} else {
 			a.printf("It would be refused: %s\n", mask.Visible(v.Error.Error()))
 		}
-	}
-	if !v.OK {
-		return errAnswerNo
-	}
-	return nil
+	}, v.OK)
 }
