@@ -12,23 +12,13 @@ func (r *ReplayReport) Text() string {
 	var b strings.Builder
 	s := r.Summary
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(w, "policy\t%s\ncalls\t%d\n", visible(r.Policy.Name), s.Calls)
-	for _, line := range []struct {
-		what string
-		n    int
-	}{
-		{"same", s.Same}, {"newly denied", s.NewlyDenied}, {"newly allowed", s.NewlyAllowed},
+	fmt.Fprintf(w, "policy\t%s\n", visible(r.Policy.Name))
+	writeSummary(w, []counted{
+		{"calls", s.Calls}, {"same", s.Same}, {"newly denied", s.NewlyDenied}, {"newly allowed", s.NewlyAllowed},
 		{"approval changed", s.ApprovalChanged}, {"otherwise changed", s.Changed},
 		{"unrepeatable", s.Unrepeatable}, {"refused before a decision", s.Undecided},
-	} {
-		fmt.Fprintf(w, "%s\t%d\n", line.what, line.n)
-	}
-	if len(r.Tools) > 0 {
-		fmt.Fprintln(w, "\nTOOL\tSAME\tDENIED\tALLOWED\tAPPROVAL\tCHANGED\tUNREPEATABLE")
-	}
-	for _, t := range r.Tools {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", visible(t.Name), t.Same, t.NewlyDenied, t.NewlyAllowed, t.ApprovalChanged, t.Changed, t.Unrepeatable)
-	}
+	})
+	writeTools(w, "UNREPEATABLE", r.Tools)
 	writeRules(w, r.Rules)
 	if len(r.Gaps) > 0 {
 		fmt.Fprintln(w, "\nUNREPEATABLE\tCALLS\tBECAUSE")
@@ -48,6 +38,29 @@ func (r *ReplayReport) Text() string {
 	writeDifferences(w, r.Differences, s.differ())
 	w.Flush() // into memory: it cannot fail
 	return b.String()
+}
+
+// counted is a line of a summary.
+type counted struct {
+	what string
+	n    int
+}
+
+func writeSummary(w io.Writer, lines []counted) {
+	for _, l := range lines {
+		fmt.Fprintf(w, "%s\t%d\n", l.what, l.n)
+	}
+}
+
+// writeTools shows the calls of each tool; unanswered heads the calls that
+// could not be compared.
+func writeTools(w io.Writer, unanswered string, tools []ToolCounts) {
+	if len(tools) > 0 {
+		fmt.Fprintln(w, "\nTOOL\tSAME\tDENIED\tALLOWED\tAPPROVAL\tCHANGED\t"+unanswered)
+	}
+	for _, t := range tools {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", visible(t.Name), t.Same, t.NewlyDenied, t.NewlyAllowed, t.ApprovalChanged, t.Changed, t.Unrepeatable)
+	}
 }
 
 func writeRules(w io.Writer, rules []RuleCounts) {

@@ -183,28 +183,22 @@ func (r *ShadowReport) Text() string {
 	var b strings.Builder
 	s := r.Summary
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	for _, line := range []struct {
-		what string
-		n    int
-	}{
+	writeSummary(w, []counted{
 		{"calls", s.Calls}, {"same", s.Same}, {"would be denied", s.NewlyDenied}, {"would be allowed", s.NewlyAllowed},
 		{"approval would change", s.ApprovalChanged}, {"otherwise changed", s.Changed},
 		{"no answer", s.Failed}, {"shadow not asked", s.Unasked},
-	} {
-		fmt.Fprintf(w, "%s\t%d\n", line.what, line.n)
-	}
+	})
 	if len(r.Revisions) > 0 {
 		fmt.Fprintln(w, "\nSHADOW POLICY\tCALLS")
 	}
 	for _, v := range r.Revisions {
 		fmt.Fprintf(w, "%s\t%d\n", visible(v.Revision), v.Calls)
 	}
-	if len(r.Tools) > 0 {
-		fmt.Fprintln(w, "\nTOOL\tSAME\tDENIED\tALLOWED\tAPPROVAL\tCHANGED\tNO ANSWER")
+	tools := make([]ToolCounts, len(r.Tools))
+	for i, t := range r.Tools {
+		tools[i] = ToolCounts{t.Name, t.ToolID, t.Counts, t.Failed}
 	}
-	for _, t := range r.Tools {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", visible(t.Name), t.Same, t.NewlyDenied, t.NewlyAllowed, t.ApprovalChanged, t.Changed, t.Failed)
-	}
+	writeTools(w, "NO ANSWER", tools)
 	writeRules(w, r.Rules)
 	if len(r.Failures) > 0 {
 		fmt.Fprintln(w, "\nNO ANSWER\tCALLS\tBECAUSE")
