@@ -103,8 +103,7 @@ func answers(a service.Act) func(*call) (act, error) {
 		if err != nil {
 			return act{}, err
 		}
-		var in struct{}
-		if err := c.read(&in); err != nil {
+		if err := c.readNothing(); err != nil {
 			return act{}, err
 		}
 		s := c.s.opt.Service

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -47,32 +48,39 @@ func listTools(c *call) (answer, error) {
 		return answer{}, err
 	}
 	text := strings.ToLower(v.Get("q"))
-	var wanted []*catalog.Tool
-	for _, t := range all {
-		if state != "" && string(t.State) != state || text != "" && !mentions(t, text) {
-			continue
-		}
-		seen, err := s.MaySee(c.ctx(), c.who, t)
+	wanted := slices.DeleteFunc(slices.Clone(all), func(t *catalog.Tool) bool {
+		return state != "" && string(t.State) != state || text != "" && !mentions(t, text)
+	})
+	items, next, err := c.pageOfTools(v, "catalog", wanted)
+	return answer{body: map[string]any{"items": items, "next": next, "revision": s.Catalog.Revision()}}, err
+}
+
+// pageOfTools gives the asked part of those tools that exist for the sender, by
+// name, and where the next one begins. list names the list in its cursors.
+func (c *call) pageOfTools(v url.Values, list string, tools []*catalog.Tool) (items []toolItem, next *string, err error) {
+	var seen []*catalog.Tool
+	for _, t := range tools {
+		ok, err := c.s.opt.Service.MaySee(c.ctx(), c.who, t)
 		if err != nil {
-			return answer{}, err
+			return nil, nil, err
 		}
-		if seen {
-			wanted = append(wanted, t)
+		if ok {
+			seen = append(seen, t)
 		}
 	}
 	key := func(t *catalog.Tool) string { return t.Spec.Name + "\x00" + t.Spec.ToolID }
-	slices.SortFunc(wanted, func(a, b *catalog.Tool) int { return strings.Compare(key(a), key(b)) })
-	part, next, err := page(v, "catalog", wanted, key)
+	slices.SortFunc(seen, func(a, b *catalog.Tool) int { return strings.Compare(key(a), key(b)) })
+	part, next, err := page(v, list, seen, key)
 	if err != nil {
-		return answer{}, err
+		return nil, nil, err
 	}
-	items := make([]toolItem, len(part))
+	items = make([]toolItem, len(part))
 	for i, t := range part {
 		if items[i], err = c.item(t); err != nil {
-			return answer{}, err
+			return nil, nil, err
 		}
 	}
-	return answer{body: map[string]any{"items": items, "next": next, "revision": s.Catalog.Revision()}}, nil
+	return items, next, nil
 }
 
 func mentions(t *catalog.Tool, text string) bool {
@@ -251,8 +259,7 @@ func draftTool(c *call) (act, error) {
 	if err != nil {
 		return act{}, err
 	}
-	var in struct{}
-	if err := c.read(&in); err != nil {
+	if err := c.readNothing(); err != nil {
 		return act{}, err
 	}
 	s := c.s.opt.Service

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -24,34 +22,12 @@ func listDrafts(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	s := c.s.opt.Service
-	own, err := s.Drafts(c.ctx())
+	own, err := c.s.opt.Service.Drafts(c.ctx())
 	if err != nil {
 		return answer{}, err
 	}
-	var seen []*catalog.Tool
-	for _, t := range own {
-		ok, err := s.MaySee(c.ctx(), c.who, t)
-		if err != nil {
-			return answer{}, err
-		}
-		if ok {
-			seen = append(seen, t)
-		}
-	}
-	key := func(t *catalog.Tool) string { return t.Spec.Name + "\x00" + t.Spec.ToolID }
-	slices.SortFunc(seen, func(a, b *catalog.Tool) int { return strings.Compare(key(a), key(b)) })
-	part, next, err := page(v, "drafts", seen, key)
-	if err != nil {
-		return answer{}, err
-	}
-	items := make([]toolItem, len(part))
-	for i, t := range part {
-		if items[i], err = c.item(t); err != nil {
-			return answer{}, err
-		}
-	}
-	return answer{body: map[string]any{"items": items, "next": next}}, nil
+	items, next, err := c.pageOfTools(v, "drafts", own)
+	return answer{body: map[string]any{"items": items, "next": next}}, err
 }
 
 // draft finds the document of the path: by its toolId alone, since names

@@ -80,8 +80,7 @@ func cancelJob(c *call) (act, error) {
 	if err != nil {
 		return act{}, err
 	}
-	var in struct{}
-	if err := c.read(&in); err != nil {
+	if err := c.readNothing(); err != nil {
 		return act{}, err
 	}
 	if err := c.s.jobs.MayCancel(id, c.who, c.manages()); err != nil {

@@ -59,8 +59,7 @@ func revokeKey(c *call) (act, error) {
 	if err != nil {
 		return act{}, err
 	}
-	var in struct{}
-	if err := c.read(&in); err != nil {
+	if err := c.readNothing(); err != nil {
 		return act{}, err
 	}
 	store, err := c.keys()
@@ -75,8 +74,7 @@ func revokeKey(c *call) (act, error) {
 
 // rotateKeyring adds a master key, with which what is made from now on is made.
 func rotateKeyring(c *call) (act, error) {
-	var in struct{}
-	if err := c.read(&in); err != nil {
+	if err := c.readNothing(); err != nil {
 		return act{}, err
 	}
 	store, err := c.keys()

@@ -145,8 +145,7 @@ func runtimeFacts(c *call) (answer, error) {
 }
 
 func reload(c *call) (act, error) {
-	var in struct{}
-	if err := c.read(&in); err != nil {
+	if err := c.readNothing(); err != nil {
 		return act{}, err
 	}
 	s := c.s

@@ -147,6 +147,11 @@ func (c *call) read(v any) error {
 	return decode(c.data, v)
 }
 
+// readNothing is read for a request that says nothing in its body but {}.
+func (c *call) readNothing() error {
+	return c.read(new(struct{}))
+}
+
 // membersAt lists the members that the object at a pointer may have.
 func membersAt(t reflect.Type, p jsontext.Pointer) (names []string) {
 	step := func(t reflect.Type) reflect.Type {
