@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,9 +16,8 @@ import (
 )
 
 const (
-	casesFile     = "cases.json"
-	maxCasesBytes = 8 << 20
-	maxCases      = 1000
+	casesFile = "cases.json"
+	maxCases  = 1000
 )
 
 // Case is one call of a tool and how its author expects it to end. The cases
@@ -97,42 +94,20 @@ func (c Case) Mismatch(result []byte, failed bool, code, message string) string 
 }
 
 // CasesFile is where the cases of a tool that is a folder stand.
-func CasesFile(t *Tool) string {
-	if t.Source == SourceBuiltin && t.Path == "" {
-		return path.Join("tools", t.Spec.Name, casesFile)
-	}
-	return filepath.Join(t.Path, casesFile)
-}
+func CasesFile(t *Tool) string { return besidePath(t, casesFile) }
 
 // Cases reads the cases of a tool that is bundled or a folder; there are none
 // for any other. A file that cannot be read or understood is an error of code USAGE.
 func Cases(t *Tool) ([]Case, error) {
 	file := CasesFile(t)
-	if t.Source == SourceBuiltin && t.Path == "" {
-		data, err := fs.ReadFile(bundledFiles, file)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, badCases(file, "not readable", err)
-		}
+	switch data, wrong, err := readBeside(t, casesFile); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, badCases(file, wrong, err)
+	default:
 		return ParseCases(file, data)
 	}
-	if st, err := os.Stat(t.Path); err != nil || !st.IsDir() {
-		return nil, nil
-	}
-	st, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil && st.Size() > maxCasesBytes {
-		return nil, badCases(file, "larger than 8 MiB", nil)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, badCases(file, "not readable", err)
-	}
-	return ParseCases(file, data)
 }
 
 // ParseCases reads the text of a cases.json; file is its name in errors, which

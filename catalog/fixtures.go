@@ -5,9 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -18,9 +15,8 @@ import (
 )
 
 const (
-	fixtureFile     = "fixtures.json"
-	workspaceDir    = "fixtures"
-	maxFixtureBytes = 8 << 20
+	fixtureFile  = "fixtures.json"
+	workspaceDir = "fixtures"
 )
 
 // Recording is what fixtures.json of a tool holds. With it, a tool that uses
@@ -158,41 +154,27 @@ func (r Recording) Match(s Sent) (Fixture, bool) {
 // a folder from fixtures.json in it. ok is false when there are none; a file
 // that cannot be read or understood is an error of code USAGE.
 func Fixtures(t *Tool) (r Recording, ok bool, err error) {
-	var data []byte
-	file := fixtureFile
-	if t.Source == SourceBuiltin && t.Path == "" {
-		file = path.Join("tools", t.Spec.Name, fixtureFile)
-		data, err = fs.ReadFile(bundledFiles, file)
-	} else {
-		st, statErr := os.Stat(t.Path)
-		if statErr != nil || !st.IsDir() {
-			return Recording{}, false, nil // a single document has no folder of its own
-		}
-		file = filepath.Join(t.Path, fixtureFile)
-		if st, err = os.Stat(file); err == nil && st.Size() > maxFixtureBytes {
-			return Recording{}, false, badFixtures(file, "larger than 8 MiB", nil)
-		}
-		data, err = os.ReadFile(file)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
+	file := besidePath(t, fixtureFile)
+	switch data, wrong, err := readBeside(t, fixtureFile); {
+	case errors.Is(err, fs.ErrNotExist):
 		return Recording{}, false, nil
+	case err != nil:
+		return Recording{}, false, badFixtures(file, wrong, err)
+	default:
+		return parseFixtures(file, data)
 	}
-	if err != nil {
-		return Recording{}, false, badFixtures(file, "not readable", err)
-	}
-	return parseFixtures(file, data)
 }
 
 // Workspace gives the files that a Local Pass of the tool begins with: the
 // folder fixtures/ beside its spec.json; nil when it has none.
 func Workspace(t *Tool) fs.FS {
-	seed := os.DirFS(filepath.Join(t.Path, workspaceDir))
-	if t.Source == SourceBuiltin && t.Path == "" {
-		sub, err := fs.Sub(bundledFiles, path.Join("tools", t.Spec.Name, workspaceDir))
-		if err != nil {
-			return nil
-		}
-		seed = sub
+	files := Beside(t)
+	if files == nil {
+		return nil
+	}
+	seed, err := fs.Sub(files, workspaceDir)
+	if err != nil {
+		return nil
 	}
 	if st, err := fs.Stat(seed, "."); err != nil || !st.IsDir() {
 		return nil

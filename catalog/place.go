@@ -58,6 +58,34 @@ func unplaced(doc *spec.Spec, err error) error {
 	return fault.New(fault.Usage, "beside", "the files beside the document of %q cannot be taken over: %v", doc.Name, err).Because(err)
 }
 
+// maxBeside bounds a file of data that is read from beside a document.
+const maxBeside = 8 << 20
+
+// readBeside reads a file that belongs to t. It is fs.ErrNotExist that there is
+// none; wrong says in words what any other error is.
+func readBeside(t *Tool, name string) (data []byte, wrong string, err error) {
+	files := Beside(t)
+	if files == nil {
+		return nil, "", fs.ErrNotExist
+	}
+	st, err := fs.Stat(files, name)
+	if err == nil && st.Size() > maxBeside {
+		return nil, "larger than 8 MiB", errors.New("the file is too large")
+	}
+	if err == nil {
+		data, err = fs.ReadFile(files, name)
+	}
+	return data, "not readable", err
+}
+
+// besidePath is what a message calls a file that belongs to t.
+func besidePath(t *Tool, name string) string {
+	if t.Source == SourceBuiltin && t.Path == "" {
+		return path.Join("tools", t.Spec.Name, name)
+	}
+	return filepath.Join(t.Path, name)
+}
+
 // Beside gives the files that belong to t beside its document, nil = none.
 func Beside(t *Tool) fs.FS {
 	if t.Source == SourceBuiltin && t.Path == "" {
