@@ -8,6 +8,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor/command"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/internal/optional"
 )
 
 // commands makes what runs the commands of a call, nil where the decision lets
@@ -94,7 +95,7 @@ func recordedCommand(e sandbox.Event) audit.Sandbox {
 	}
 	out := audit.Sandbox{
 		SandboxID: e.SandboxID, Backend: e.Backend, Image: e.Image, Argv: e.Argv, TimedOut: e.TimedOut,
-		LimitHit: optional(string(e.LimitHit)), Error: optional(e.Error), Network: e.Network,
+		LimitHit: optional.Of(string(e.LimitHit)), Error: optional.Of(e.Error), Network: e.Network,
 		Connections: []audit.SandboxConnection{}, Partial: e.Partial,
 		Usage: audit.SandboxUsage{
 			WallMs: millis(e.Usage.Wall), PeakMemory: known(e.Usage.PeakMemory),
@@ -114,7 +115,7 @@ func recordedCommand(e sandbox.Event) audit.Sandbox {
 	}
 	for _, c := range e.Connections {
 		out.Connections = append(out.Connections, audit.SandboxConnection{
-			Host: c.Host, Port: int64(c.Port), Address: c.Address, Allowed: c.Allowed, Reason: optional(c.Reason), In: c.In, Out: c.Out,
+			Host: c.Host, Port: int64(c.Port), Address: c.Address, Allowed: c.Allowed, Reason: optional.Of(c.Reason), In: c.In, Out: c.Out,
 		})
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/optional"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -134,12 +135,12 @@ func maskedPointer(m *mask.Set, pointer string) string {
 func (r *run) bareBody(phase audit.Phase, f *fault.Error) audit.Call {
 	p := r.in.Principal
 	c := audit.Call{
-		Phase: phase, CallID: r.callID, RelatedCallID: optional(r.related), TraceID: optional(r.in.TraceID),
+		Phase: phase, CallID: r.callID, RelatedCallID: optional.Of(r.related), TraceID: optional.Of(r.in.TraceID),
 		Origin:    r.in.Origin,
 		Principal: &audit.Principal{Subject: p.Subject, Method: p.Method, ClientID: p.ClientID, Groups: p.Groups},
 		Tool:      &decision.Tool{Name: r.in.Name},
 		HITL:      &r.human, RiskSignals: []decision.Signal{}, Reasons: r.reasons(),
-		ParamsDigest: optional(r.paramsDigest), TestMode: optional(r.in.TestMode),
+		ParamsDigest: optional.Of(r.paramsDigest), TestMode: optional.Of(r.in.TestMode),
 	}
 	if p.Method == "" { // nobody was authenticated
 		c.Principal = nil
@@ -148,7 +149,7 @@ func (r *run) bareBody(phase audit.Phase, f *fault.Error) audit.Call {
 		}
 	}
 	if f != nil {
-		c.Error = &audit.Error{Code: f.Code, Reason: optional(f.Reason), Message: f.Message}
+		c.Error = &audit.Error{Code: f.Code, Reason: optional.Of(f.Reason), Message: f.Message}
 	}
 	if r.decision != nil {
 		c.Drop = r.decision.Record.Drop
@@ -174,7 +175,7 @@ func (r *run) body(e *Engine, phase audit.Phase, f *fault.Error) audit.Call {
 		if c.Error != nil && len(p.kept) > 0 {
 			c.Error.Message = p.clipped(c.Error.Message)
 			if workerCodes[c.Error.Code] && c.Error.Reason != nil { // the code of the tool may have chosen it
-				c.Error.Reason = optional(p.mask.String(*c.Error.Reason))
+				c.Error.Reason = optional.Of(p.mask.String(*c.Error.Reason))
 			}
 		}
 		c.Policy = &audit.Policy{Revision: d.PolicyRevision, ProfileChain: d.ProfileChain}
@@ -242,11 +243,4 @@ func (r *run) reasons() []decision.Reason {
 		return r.decision.Reasons
 	}
 	return []decision.Reason{}
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/digest"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/impact"
+	"github.com/toolwarrant/toolwarrant/internal/optional"
 	"github.com/toolwarrant/toolwarrant/resolver"
 )
 
@@ -179,7 +180,7 @@ func difference(c impact.Change, withhold bool) (d audit.Difference, err error) 
 }
 
 func (s *shadowing) failed(f *fault.Error) *audit.Shadow {
-	return &audit.Shadow{Revision: s.revision, Error: &audit.Error{Code: f.Code, Reason: optional(f.Reason), Message: f.Message}}
+	return &audit.Shadow{Revision: s.revision, Error: &audit.Error{Code: f.Code, Reason: optional.Of(f.Reason), Message: f.Message}}
 }
 
 // shadowed is what the record of a call that has ended says of the shadow. It

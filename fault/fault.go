@@ -14,6 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/toolwarrant/toolwarrant/internal/optional"
 )
 
 // Code is the stable name of one kind of failure.
@@ -165,19 +167,7 @@ func (e *Error) Error() string {
 // MarshalJSON writes all seven fields; one without value is null. The pointer
 // of text that is no JSON document is "", the whole of it (RFC 6901).
 func (e *Error) MarshalJSON() ([]byte, error) {
-	str := func(s string) *string {
-		if s == "" {
-			return nil
-		}
-		return &s
-	}
-	num := func(n int) *int {
-		if n == 0 {
-			return nil
-		}
-		return &n
-	}
-	pointer := str(e.Pointer)
+	pointer := optional.Of(e.Pointer)
 	if pointer == nil && e.Code == SpecParse {
 		pointer = new(string)
 	}
@@ -189,7 +179,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 		Pointer *string `json:"pointer"`
 		Line    *int    `json:"line"`
 		Column  *int    `json:"column"`
-	}{e.Code, str(e.Reason), e.Message, str(e.File), pointer, num(e.Line), num(e.Column)})
+	}{e.Code, optional.Of(e.Reason), e.Message, optional.Of(e.File), pointer, optional.Of(e.Line), optional.Of(e.Column)})
 }
 
 // From gives the *Error inside err. An error of any other kind becomes an

@@ -4,23 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+
+	"github.com/toolwarrant/toolwarrant/internal/optional"
 )
 
 // MarshalJSON writes all seven fields; one without value is null. Every
 // finding has a pointer: that of text that is no JSON is "", the whole of it.
 func (f Finding) MarshalJSON() ([]byte, error) {
-	text := func(s string) *string {
-		if s == "" {
-			return nil
-		}
-		return &s
-	}
-	num := func(n int) *int {
-		if n == 0 {
-			return nil
-		}
-		return &n
-	}
 	// json.Marshal would escape <, > and &, which occur in messages.
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -33,7 +23,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Pointer  string   `json:"pointer"`
 		Line     *int     `json:"line"`
 		Column   *int     `json:"column"`
-	}{f.RuleID, f.Severity, f.Message, text(f.File), f.Pointer, num(f.Line), num(f.Column)})
+	}{f.RuleID, f.Severity, f.Message, optional.Of(f.File), f.Pointer, optional.Of(f.Line), optional.Of(f.Column)})
 	return b.Bytes(), err
 }
 

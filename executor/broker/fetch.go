@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/egress"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/internal/optional"
 )
 
 func fetch(ctx context.Context, b *Broker, in *args) (json.RawMessage, *worker.Failure) {
@@ -50,7 +51,7 @@ func fetch(ctx context.Context, b *Broker, in *args) (json.RawMessage, *worker.F
 		Body           binary      `json:"body"`
 		Truncated      bool        `json:"truncated"`
 		NextStartIndex *int64      `json:"nextStartIndex"`
-	}{resp.Status, resp.StatusText, resp.URL, nonEmpty(resp.ContentType()), headers, binary{body}, resp.Truncated, resp.NextStartIndex}, nil)
+	}{resp.Status, resp.StatusText, resp.URL, optional.Of(resp.ContentType()), headers, binary{body}, resp.Truncated, resp.NextStartIndex}, nil)
 }
 
 // fixture answers from the Fetcher what the policy would have let out.
@@ -68,11 +69,4 @@ func (b *Broker) fixture(ctx context.Context, req egress.Request) (*egress.Respo
 // binary is how bytes travel.
 type binary struct {
 	Bytes []byte `json:"$bytes"`
-}
-
-func nonEmpty(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
