@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/printable"
 )
 
 const (
@@ -118,15 +117,7 @@ func checkWords(name, subject string, groups, scopes []string) error {
 // plain reports whether a text shows what it is: no control characters, no
 // invisible ones, no spaces at its ends.
 func plain(s string) bool {
-	if s == "" || len(s) > maxText || !utf8.ValidString(s) || strings.TrimSpace(s) != s {
-		return false
-	}
-	for _, r := range s {
-		if !unicode.IsPrint(r) {
-			return false
-		}
-	}
-	return true
+	return printable.Name(s, maxText) && strings.TrimSpace(s) == s
 }
 
 func damaged(path string, cause error) *fault.Error {

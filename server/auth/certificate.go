@@ -5,10 +5,9 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/internal/printable"
 )
 
 const (
@@ -75,7 +74,7 @@ func (c *Certificates) principal(chain []*x509.Certificate) (p decision.Principa
 		return p, "groups"
 	}
 	for _, g := range groups {
-		if !plain(g) {
+		if !printable.Name(g, maxText) {
 			return p, "groups"
 		}
 	}
@@ -107,22 +106,8 @@ func (c *Certificates) subject(leaf *x509.Certificate) (string, bool) {
 	case "san-email":
 		names = leaf.EmailAddresses
 	}
-	if len(names) != 1 || !plain(names[0]) {
+	if len(names) != 1 || !printable.Name(names[0], maxText) {
 		return "", false
 	}
 	return names[0], true
-}
-
-// plain reports whether a name can stand in a record as it is. One that
-// cannot is refused and not cleaned: cleaned, it could be another's.
-func plain(s string) bool {
-	if s == "" || len(s) > maxText || !utf8.ValidString(s) {
-		return false
-	}
-	for _, r := range s {
-		if !unicode.IsPrint(r) {
-			return false
-		}
-	}
-	return true
 }

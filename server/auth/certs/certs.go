@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 	"github.com/toolwarrant/toolwarrant/keyring"
 )
 
@@ -108,14 +109,7 @@ func (s *Source) Renew() (bool, error) {
 
 // Watch calls Renew until ctx ends.
 func (s *Source) Watch(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range tick.Every(ctx, every) {
 		_, _ = s.Renew() // which logs it
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/toolwarrant/toolwarrant/internal/printable"
 )
 
 const (
@@ -67,7 +67,7 @@ func parseClaims(payload []byte) (c claims, err error) {
 		}
 	}
 	for _, s := range c.scopes {
-		if !plain(s) {
+		if !printable.Name(s, maxText) {
 			return c, errClaims
 		}
 	}
@@ -162,7 +162,7 @@ func (c claims) groups(claim string) ([]string, bool) {
 		return nil, false
 	}
 	for _, g := range list {
-		if !plain(g) {
+		if !printable.Name(g, maxText) {
 			return nil, false
 		}
 	}
@@ -171,17 +171,4 @@ func (c claims) groups(claim string) ([]string, bool) {
 
 func unescape(step string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-}
-
-// plain reports whether a text can stand in a record as it is.
-func plain(s string) bool {
-	if s == "" || len(s) > maxText || !utf8.ValidString(s) {
-		return false
-	}
-	for _, r := range s {
-		if !unicode.IsPrint(r) {
-			return false
-		}
-	}
-	return true
 }

@@ -26,6 +26,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/rs/zerolog"
+
+	"github.com/toolwarrant/toolwarrant/internal/printable"
 )
 
 const resource = "https://tools.example.com/mcp"
@@ -506,7 +508,7 @@ func FuzzClaims(f *testing.F) {
 			t.Error("too many groups")
 		}
 		for _, s := range c.scopes {
-			if !plain(s) {
+			if !printable.Name(s, maxText) {
 				t.Errorf("scope %q", s)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/toolwarrant/toolwarrant/internal/printable"
 )
 
 // maxToken bounds a token, in bytes.
@@ -123,9 +125,9 @@ func (v *Verifier) caller(c claims) (Caller, error) {
 		return Caller{}, no("expired")
 	case c.notBefore.After(now.Add(v.opt.Skew)), c.issued.After(now.Add(v.opt.Skew)):
 		return Caller{}, no("not-yet-valid")
-	case !plain(c.subject):
+	case !printable.Name(c.subject, maxText):
 		return Caller{}, no("subject")
-	case c.client != "" && !plain(c.client):
+	case c.client != "" && !printable.Name(c.client, maxText):
 		return Caller{}, no("client")
 	case c.identity:
 		return Caller{}, no("type")
