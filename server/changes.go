@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 )
 
 // changesEvery is how often a server looks whether its lists are others.
@@ -36,14 +37,8 @@ func (s *Server) follow(ctx context.Context) {
 	if s.opt.ListRevision == nil {
 		return
 	}
-	tick := time.NewTicker(changesEvery)
-	defer tick.Stop()
-	for last := s.opt.ListRevision(); ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	last := s.opt.ListRevision()
+	for range tick.Every(ctx, changesEvery) {
 		if now := s.opt.ListRevision(); now != last {
 			last = now
 			s.Changed()

@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
@@ -19,14 +19,7 @@ func (s *Server) held(r *http.Request, who *decision.Principal, given auth.Crede
 	same := given.Watch(r)
 	ctx, cancel := context.WithCancel(r.Context())
 	go func() {
-		tick := time.NewTicker(s.beat)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
+		for range tick.Every(ctx, s.beat) {
 			if !same(*who) {
 				cancel()
 				return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 )
 
 // LogMask is a way out of log lines that hides the secrets of the installation.
@@ -39,15 +40,9 @@ func (l *LogMask) Write(line []byte) (int, error) {
 // MaskLog has l hide the secrets of the installation, as they are from time to
 // time, until ctx ends.
 func (s *Service) MaskLog(ctx context.Context, l *LogMask) {
-	tick := time.NewTicker(secretsEvery)
-	defer tick.Stop()
-	for {
+	l.set.Store(s.knownSecrets(ctx))
+	for range tick.Every(ctx, secretsEvery) {
 		l.set.Store(s.knownSecrets(ctx))
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
 	}
 }
 

@@ -37,6 +37,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/microvm"
 	"github.com/toolwarrant/toolwarrant/executor/secret"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 	"github.com/toolwarrant/toolwarrant/keyring"
 	"github.com/toolwarrant/toolwarrant/keyring/apikey"
 	"github.com/toolwarrant/toolwarrant/resolver"
@@ -248,20 +249,13 @@ const (
 // sweep closes what nobody came back for.
 func (s *Service) sweep(ctx context.Context) {
 	defer close(s.swept)
-	said := ""
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
+	said, n := "", 0
 	failed := logOnce(func(err error) { s.logger.Warn().Err(err).Msg("expired approvals could not be swept") })
-	for n := 1; ; n++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range tick.Every(ctx, sweepEvery) {
 		if _, err := s.Approvals.Sweep(ctx); err != nil && ctx.Err() == nil {
 			failed(err)
 		}
-		if n%upkeepEvery != 0 {
+		if n++; n%upkeepEvery != 0 {
 			continue
 		}
 		if _, err := s.Audit.CloseAbandoned(ctx, time.Now()); err != nil && ctx.Err() == nil {

@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"time"
+
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 )
 
 // warmEvery is how soon a change of policy or catalog is noticed.
@@ -12,17 +14,12 @@ const warmEvery = time.Second
 // either, so that the first list of a caller does not have to. It works beside
 // the calls: a list that comes before it is through asks for itself.
 func (s *Service) keepWarm(ctx context.Context) {
-	tick := time.NewTicker(warmEvery)
-	defer tick.Stop()
-	for last := ""; ; {
+	last := s.ListRevision()
+	s.warm(ctx)
+	for range tick.Every(ctx, warmEvery) {
 		if now := s.ListRevision(); now != last {
 			last = now
 			s.warm(ctx)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
 		}
 	}
 }

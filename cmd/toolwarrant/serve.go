@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/config"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 	"github.com/toolwarrant/toolwarrant/server"
 	"github.com/toolwarrant/toolwarrant/server/auth"
 	"github.com/toolwarrant/toolwarrant/service"
@@ -261,14 +262,7 @@ func followCatalog(ctx context.Context, s *service.Service, log zerolog.Logger) 
 // followPolicy puts a new bundle into force when it appears in its file or at
 // its URL. What is refused is logged once; calls go on under what was good.
 func followPolicy(ctx context.Context, log zerolog.Logger, every time.Duration, status func() service.PolicyStatus, renew func(context.Context) (bool, error)) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range tick.Every(ctx, every) {
 		switch news, err := renew(ctx); {
 		case err != nil:
 			log.Error().Err(err).Msg("the new policy is refused; what was good stays in force")

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/config"
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 	"github.com/toolwarrant/toolwarrant/server"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -108,15 +109,8 @@ func doorLimits(cfg *config.Config) server.Limits {
 
 // followShed puts on record, once a second, how many messages were not taken.
 func followShed(ctx context.Context, s *service.Service, srv *server.Server, log zerolog.Logger) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
 	last := map[string]int64{}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range tick.Every(ctx, time.Second) {
 		news := map[string]int64{}
 		for reason, n := range srv.Load().Shed {
 			if n > last[reason] {

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -61,15 +62,8 @@ func jobEvent(j service.Job) map[string]any {
 }
 
 func (w *watcher) run(ctx context.Context) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if w.idle(time.Now()) {
+	for now := range tick.Every(ctx, watchEvery) {
+		if w.idle(now) {
 			continue
 		}
 		w.look(ctx)

@@ -29,6 +29,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/internal/tick"
 )
 
 // Options say how a spool works. The zero value has the defaults.
@@ -177,15 +178,8 @@ func (s *Sink) Write(ctx context.Context, lines [][]byte, durable bool) error {
 
 // flush bounds what a power cut takes from a spool of best effort.
 func (s *Sink) flush() {
-	tick := time.NewTicker(flushEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			s.store.flush()
-		case <-s.ctx.Done():
-			return
-		}
+	for range tick.Every(s.ctx, flushEvery) {
+		s.store.flush()
 	}
 }
 
