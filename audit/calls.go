@@ -99,26 +99,24 @@ func (c *calls) late() (closes map[string][]byte, low int64) {
 	return closes, low
 }
 
-// asked and opened remember a call whose record is written at offset.
+// asked remembers a call that waits until expires, opened one that runs. The
+// first of their records is written at offset.
 func (c *calls) asked(id string, offset int64, expires time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	b, ok := c.begun[id]
-	if !ok {
-		b.offset = offset
-	}
-	b.expires = expires
-	c.begun[id] = b
+	c.remember(id, offset, func(b *begun) { b.expires = expires })
 }
 
 func (c *calls) opened(id string, offset int64) {
+	c.remember(id, offset, func(b *begun) { b.opened = true })
+}
+
+func (c *calls) remember(id string, offset int64, note func(*begun)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b, ok := c.begun[id]
 	if !ok {
 		b.offset = offset
 	}
-	b.opened = true
+	note(&b)
 	c.begun[id] = b
 }
 
