@@ -53,10 +53,6 @@ func init() {
 	}
 }
 
-// HostClass reports whether this runtime implements a class. It says nothing
-// about permission.
-func HostClass(name string) bool { return hostClasses[name] != nil }
-
 // classNames are the implemented classes in order.
 var classNames = sync.OnceValue(func() string { return strings.Join(slices.Sorted(maps.Keys(hostClasses)), ", ") })
 

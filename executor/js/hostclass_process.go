@@ -98,14 +98,6 @@ func (s *session) commandWords(args []goja.Value) []string {
 	return words
 }
 
-func (s *session) textValues(list []string) []goja.Value {
-	out := make([]goja.Value, len(list))
-	for i, v := range list {
-		out[i] = s.vm.ToValue(v)
-	}
-	return out
-}
-
 // putAll puts the members of a map or of an object into a java.util.HashMap.
 func (s *session) putAll(into *goja.Object, from goja.Value) {
 	m, _ := s.reveal(into).(*javaMap)
