@@ -2,40 +2,23 @@ package audit
 
 import (
 	"context"
-	"errors"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+
+	"github.com/toolwarrant/toolwarrant/internal/smalldisk"
 )
 
 // TestRedWhileTheDiskIsFull: a real disk without a free page, whose last one
 // still takes small records, is red until there is room.
 func TestRedWhileTheDiskIsFull(t *testing.T) {
-	disk := t.TempDir()
-	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=1m,mode=700"); err != nil {
-		t.Skipf("a small file system needs root and CAP_SYS_ADMIN: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	disk := smalldisk.New(t, "1m")
 	ctx, now := context.Background(), newHandClock()
-	w := mustOpen(t, t.TempDir(), Options{File: filepath.Join(disk, "audit.ndjson"), Now: now.now})
+	w := mustOpen(t, t.TempDir(), Options{File: filepath.Join(disk.Dir, "audit.ndjson"), Now: now.now})
 	must(t, w.Close(ctx, bareCall("first"), nil))
-	filler := filepath.Join(disk, "filler")
-	f, err := os.Create(filler)
-	for chunk := make([]byte, os.Getpagesize()); err == nil; {
-		_, err = f.Write(chunk)
-	}
-	if !errors.Is(err, unix.ENOSPC) {
-		t.Fatal(err)
-	}
-	_ = f.Close()
+	disk.Fill()
 	for i := range 3 {
 		large := sampleCall(strconv.Itoa(i))
 		large.Params = []byte(`"` + strings.Repeat("x", 20_000) + `"`)
@@ -44,7 +27,7 @@ func TestRedWhileTheDiskIsFull(t *testing.T) {
 		now.pass(2 * probeEvery)
 		wantReason(t, w.Health(ctx), ReasonDiskFull)
 	}
-	must(t, os.Remove(filler))
+	disk.Empty()
 	now.pass(2 * probeEvery)
 	must(t, w.Health(ctx))
 	wantOK(t, w.Path())

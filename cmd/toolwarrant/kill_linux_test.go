@@ -1,12 +1,13 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/toolwarrant/toolwarrant/internal/smalldisk"
 )
 
 // outage runs clients against a log whose disk fails and comes back, and kills
@@ -71,33 +72,8 @@ func TestKilledWhileTheDiskErrs(t *testing.T) {
 
 // TestKilledWhileTheDiskIsFull is the load with a file system that is full.
 func TestKilledWhileTheDiskIsFull(t *testing.T) {
-	disk := t.TempDir()
-	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=64m,mode=700"); err != nil {
-		t.Skipf("a small file system needs root and CAP_SYS_ADMIN: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	l := newLoad(t, "--audit", filepath.Join(disk, "audit.ndjson"))
-	l.log = filepath.Join(disk, "audit.ndjson")
-	filler := filepath.Join(disk, "filler")
-	outage(t, l, func(*process) {
-		f, err := os.Create(filler)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		for chunk := make([]byte, 64<<10); err == nil; { // until there is not a page left
-			_, err = f.Write(chunk)
-		}
-		if !errors.Is(err, unix.ENOSPC) {
-			t.Fatal(err)
-		}
-	}, func(*process) {
-		if err := os.Remove(filler); err != nil {
-			t.Fatal(err)
-		}
-	})
+	disk := smalldisk.New(t, "64m")
+	l := newLoad(t, "--audit", filepath.Join(disk.Dir, "audit.ndjson"))
+	l.log = filepath.Join(disk.Dir, "audit.ndjson")
+	outage(t, l, func(*process) { disk.Fill() }, func(*process) { disk.Empty() })
 }
