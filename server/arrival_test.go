@@ -3,38 +3,19 @@ package server
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
-)
 
-// holds sends text and tells how long the other side keeps the connection, and
-// what it answered. It gives up after limit.
-func holds(t *testing.T, address, text string, limit time.Duration) (answer string, took time.Duration, closed bool) {
-	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Error(err)
-		return "", 0, false
-	}
-	defer conn.Close()
-	begun := time.Now()
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Error(err)
-	}
-	_ = conn.SetReadDeadline(begun.Add(limit))
-	raw, err := io.ReadAll(conn)
-	return string(raw), time.Since(begun), !errors.Is(err, os.ErrDeadlineExceeded)
-}
+	"github.com/toolwarrant/toolwarrant/internal/slowbody"
+)
 
 // TestBodyThatDoesNotCome: nobody holds a connection by announcing a body and
 // not sending it, with credentials or without, whoever answers.
@@ -73,12 +54,9 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 			"chunked": "Transfer-Encoding: chunked\r\n\r\n", "part of a chunk": "Transfer-Encoding: chunked\r\n\r\n9\r\n{",
 		} {
 			wg.Go(func() {
-				answer, took, closed := holds(t, ln.Addr().String(), head+rest, 10*time.Second)
-				if !closed || took > body+peekTime+3*time.Second {
-					t.Errorf("%s, %s: closed %t after %s", what, how, closed, took)
-				}
-				if !strings.HasPrefix(answer, "HTTP/1.1 ") {
-					t.Errorf("%s, %s: no answer: %q", what, how, answer)
+				held := slowbody.Hold(t, ln.Addr().String(), head+rest, 10*time.Second)
+				if !held.Closed || held.Took > body+peekTime+3*time.Second || !strings.HasPrefix(held.Answer, "HTTP/1.1 ") {
+					t.Errorf("%s, %s: %+v", what, how, held)
 				}
 			})
 		}

@@ -119,6 +119,12 @@ func (i *installation) write(name string, fields map[string]any) {
 // rules puts rules of access into the settings of the policy.
 func (i *installation) rules(rules ...map[string]any) {
 	i.t.Helper()
+	i.access("rules", append([]map[string]any{}, rules...))
+}
+
+// access sets one of the settings of the policy of who may call and see what.
+func (i *installation) access(name string, value any) {
+	i.t.Helper()
 	file := filepath.Join(i.policy, "rego", "data.json")
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -128,7 +134,7 @@ func (i *installation) rules(rules ...map[string]any) {
 	if err := json.Unmarshal(raw, &data); err != nil {
 		i.t.Fatal(err)
 	}
-	data["toolwarrant"]["settings"]["access"]["rules"] = append([]map[string]any{}, rules...)
+	data["toolwarrant"]["settings"]["access"][name] = value
 	if raw, err = json.Marshal(data); err != nil {
 		i.t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/internal/slowbody"
 	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
@@ -42,17 +43,12 @@ func callAs(t *testing.T, url, who string) int {
 // partly opens a connection with the beginning of a message.
 func partly(t *testing.T, url, who string, length int, part string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
 	head := "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMcp-Protocol-Version: 2026-07-28\r\n"
 	if who != "" {
 		head += "Who: " + who + "\r\n"
 	}
-	_, _ = fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n%s", head, length, part)
-	return conn
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")
+	return slowbody.Send(t, address, fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, length, part))
 }
 
 // TestListensTakeNoCallsAway: who listens without end keeps nobody from

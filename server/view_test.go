@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -55,20 +54,7 @@ func connectAs(t *testing.T, url, version, group string) *mcp.ClientSession {
 // views puts who sees what into the settings of the policy.
 func (i *installation) views(views ...map[string]any) {
 	i.t.Helper()
-	file := filepath.Join(i.policy, "rego", "data.json")
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	var data map[string]map[string]map[string]map[string]any
-	if err := json.Unmarshal(raw, &data); err != nil {
-		i.t.Fatal(err)
-	}
-	data["toolwarrant"]["settings"]["access"]["views"] = views
-	if raw, err = json.Marshal(data); err != nil {
-		i.t.Fatal(err)
-	}
-	writeFile(i.t, file, string(raw))
+	i.access("views", views)
 	i.tell()
 }
 

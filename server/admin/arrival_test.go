@@ -2,34 +2,14 @@ package admin
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-)
 
-// sent sends text and tells how long the other side keeps the connection, and
-// what it answered. It gives up after limit.
-func sent(t *testing.T, address, text string, limit time.Duration) (answer string, took time.Duration, closed bool) {
-	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Error(err)
-		return "", 0, false
-	}
-	defer conn.Close()
-	begun := time.Now()
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Error(err)
-	}
-	_ = conn.SetReadDeadline(begun.Add(limit))
-	raw, err := io.ReadAll(conn)
-	return string(raw), time.Since(begun), !errors.Is(err, os.ErrDeadlineExceeded)
-}
+	"github.com/toolwarrant/toolwarrant/internal/slowbody"
+)
 
 // TestBodyThatDoesNotCome: nobody holds a connection by announcing a body and
 // not sending it, with credentials or without.
@@ -63,9 +43,9 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 			"length": "Content-Length: 9\r\n\r\n", "large": "Content-Length: 999999\r\n\r\n{", "chunked": "Transfer-Encoding: chunked\r\n\r\n9\r\n{",
 		} {
 			wg.Go(func() {
-				answer, took, closed := sent(t, ln.Addr().String(), head+rest, 10*time.Second)
-				if !closed || took > body+4*time.Second || !strings.HasPrefix(answer, "HTTP/1.1 ") {
-					t.Errorf("%s, %s: closed %t after %s: %q", what, how, closed, took, answer)
+				held := slowbody.Hold(t, ln.Addr().String(), head+rest, 10*time.Second)
+				if !held.Closed || held.Took > body+4*time.Second || !strings.HasPrefix(held.Answer, "HTTP/1.1 ") {
+					t.Errorf("%s, %s: %+v", what, how, held)
 				}
 			})
 		}

@@ -15,18 +15,13 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/slowbody"
 )
 
 // half opens a connection with a request whose body does not come.
 func (g *rig) half(who, path string) net.Conn {
 	g.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(g.url, "http://"))
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	g.t.Cleanup(func() { conn.Close() })
-	_, _ = fmt.Fprintf(conn, "POST %s%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", base, path, who)
-	return conn
+	return slowbody.Send(g.t, strings.TrimPrefix(g.url, "http://"), fmt.Sprintf("POST %s%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", base, path, who))
 }
 
 // TestHalfABodyTakesNoPlace: who may only look keeps nobody from working by
