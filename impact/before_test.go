@@ -213,13 +213,7 @@ func TestReplayVisibility(t *testing.T) {
 			if diff := cmp.Diff(c.paths, paths); diff != "" {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
-			gap := ""
-			if len(got.Gaps) > 0 {
-				gap = got.Gaps[0].Pointer
-			}
-			if gap != c.gap {
-				t.Errorf("gap %q, want %q", gap, c.gap)
-			}
+			wantGap(t, got, c.gap)
 		})
 	}
 }
