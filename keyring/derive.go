@@ -10,8 +10,6 @@ import (
 
 const (
 	keyBytes = 32
-	// minSecret is the shortest master secret that is taken, in bytes.
-	minSecret = 32
 	// idInfo derives the public name of a master key. It tells nothing about
 	// the keys of any purpose.
 	idInfo = "toolwarrant/key-id/1"

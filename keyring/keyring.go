@@ -24,12 +24,9 @@ type Purpose string
 // The purposes in use. New ones are added, existing ones keep their text,
 // since it enters the derivation.
 const (
-	ParamsDigest  Purpose = "toolwarrant/params-digest/1"
-	RequestState  Purpose = "toolwarrant/request-state/1"
-	Checkpoint    Purpose = "toolwarrant/audit-checkpoint/1"
-	SubjectDigest Purpose = "toolwarrant/subject-digest/1"
-	ParamValue    Purpose = "toolwarrant/param-value/1"
-
+	ParamsDigest    Purpose = "toolwarrant/params-digest/1"
+	RequestState    Purpose = "toolwarrant/request-state/1"
+	ParamValue      Purpose = "toolwarrant/param-value/1"
 	ApprovalContent Purpose = "toolwarrant/approval-content/1"
 )
 

@@ -82,7 +82,7 @@ func TestPurposesAreApart(t *testing.T) {
 	f, err := Open(t.TempDir())
 	must(t, err)
 	seen := map[string]Purpose{}
-	for _, p := range []Purpose{ParamsDigest, RequestState, Checkpoint, SubjectDigest} {
+	for _, p := range []Purpose{ParamsDigest, RequestState, ParamValue, ApprovalContent} {
 		k, err := f.Current(p)
 		must(t, err)
 		if q, ok := seen[string(k.Bytes)]; ok {

@@ -65,7 +65,7 @@ func TestOperations(t *testing.T) {
 		{worker.OpParserXML, `["<r/>"]`, `{"tag":"r","attrs":{},"text":"","children":[]}`},
 		{worker.OpParserYAML, `["b: 1\na: 2"]`, `{"b":1,"a":2}`},
 		{worker.OpParserYAML, `["!!x.Y [1]"]`, `!parse-failed`},
-		{worker.OpParserHTML, `["<p>"]`, `!unknown-operation`},
+		{"parser.html", `["<p>"]`, `!unknown-operation`},
 		{worker.OpFSReadText, `["a.txt"]`, `"one\ntwo TODO\n"`},
 		{worker.OpFSReadText, `["../../etc/passwd"]`, `!path-escapes-base`},
 		{worker.OpFSReadText, `["a\u0000"]`, `!invalid-path`},

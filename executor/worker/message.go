@@ -105,7 +105,6 @@ type Op string
 const (
 	OpClassLookup Op = "class.lookup"
 	OpFetch       Op = "fetch"
-	OpParserHTML  Op = "parser.html"
 	OpParserYAML  Op = "parser.yaml"
 	OpParserCSV   Op = "parser.csv"
 	OpParserXML   Op = "parser.xml"
