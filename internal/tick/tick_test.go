@@ -11,6 +11,7 @@ import (
 func TestEvery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
 		began, seen := time.Now(), []time.Duration{}
 		for now := range Every(ctx, time.Second) {
 			seen = append(seen, now.Sub(began))
