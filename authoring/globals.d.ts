@@ -72,10 +72,41 @@ interface FetchHeaders extends Iterable<[string, string]> {
 declare const safety: Safety;
 
 interface Safety {
+  /**
+   * The members of values that rules names, as each rule reads them; fails
+   * where one is not what its rule says. What is absent, null or "" is the
+   * default.
+   */
+  check<R extends Record<string, Rule>>(
+    values: object,
+    rules: R,
+  ): { [K in keyof R]: Checked<R[K]> };
   readonly fs: FileSystem;
   readonly parser: Parser;
   readonly time: Time;
 }
+
+/** What a value must be, with the keywords of JSON Schema. */
+interface Rule {
+  default?: unknown;
+  /** What follows "must be" in the message, in place of what the rule says. */
+  description?: string;
+  /** Of a text, the texts that it may be. */
+  enum?: readonly string[];
+  /**
+   * Of a text: a day of the calendar as YYYY-MM-DD or YYYYMMDD, or what can
+   * stand between two slashes of a URL as it is.
+   */
+  format?: "date" | "basic-date" | "segment";
+  maximum?: number;
+  minimum?: number;
+  /** Text by default. A number may be written as text. */
+  type?: "integer" | "number" | "string";
+}
+
+type Checked<R extends Rule> =
+  | (R["type"] extends "integer" | "number" ? number : string)
+  | (R extends { default: infer D } ? D : undefined);
 
 /** Times as a calendar and the clocks of a zone have them. */
 interface Time {
@@ -156,9 +187,27 @@ interface FileSystem {
 
 interface Parser {
   csv(text: string, options?: { header?: boolean; delimiter?: string }): any[];
+  /**
+   * The entries of an answer of data.go.kr, in whichever form; fails where it
+   * is a refusal. advice ends the message of one that is about the key; raw
+   * gives an answer of no known form as it is.
+   */
+  dataGoKr(
+    text: string,
+    options?: { advice?: string; raw?: boolean },
+  ): DataGoKrAnswer;
   html(text: string, baseURL?: string): HtmlDocument;
   xml(text: string): XmlElement;
   yaml(text: string): any;
+}
+
+interface DataGoKrAnswer {
+  code: string | null;
+  totalCount: number | null;
+  pageNo: number | null;
+  numOfRows: number | null;
+  items: any[];
+  raw: any;
 }
 
 interface XmlElement {

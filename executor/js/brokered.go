@@ -116,11 +116,13 @@ func (s *session) safetyObject() goja.Value {
 	}
 	parse := s.vm.NewObject()
 	s.method(parse, "html", s.parseHTML)
+	s.method(parse, "dataGoKr", s.parseDataGoKr)
 	for name, op := range map[string]worker.Op{"yaml": worker.OpParserYAML, "csv": worker.OpParserCSV, "xml": worker.OpParserXML} {
 		s.method(parse, name, s.forward(op, "safety.parser"))
 	}
 	_ = safety.Set("parser", parse)
 	_ = safety.Set("time", s.timeObject())
+	s.method(safety, "check", s.checkValues)
 	return safety
 }
 

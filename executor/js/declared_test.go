@@ -36,6 +36,7 @@ const listNames = `
 	walk("Crypto", crypto);
 	walk("SubtleCrypto", crypto.subtle);
 	walk("Safety", safety);
+	walk("DataGoKrAnswer", safety.parser.dataGoKr("{}", { raw: true }));
 	walk("FileSystem", safety.fs);
 	walk("Parser", safety.parser);
 	walk("Time", safety.time);

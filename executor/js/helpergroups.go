@@ -24,11 +24,12 @@ func HelperGroups() []HelperGroup {
 	groups := []HelperGroup{
 		{ID: script.HTTP, Names: []string{"fetch"}, Grant: "network"},
 		{ID: script.FS, Names: fs, Grant: "files"},
-		{ID: script.Parser, Names: []string{"safety.parser.csv", "safety.parser.html", "safety.parser.xml", "safety.parser.yaml"}},
+		{ID: script.Parser, Names: []string{"safety.parser.csv", "safety.parser.dataGoKr", "safety.parser.html", "safety.parser.xml", "safety.parser.yaml"}},
 		{ID: script.Crypto, Names: []string{"crypto.getRandomValues", "crypto.randomUUID", "crypto.subtle.digest", "crypto.subtle.importKey", "crypto.subtle.sign", "crypto.subtle.verify"}},
 		{ID: script.Encoding, Names: []string{"TextDecoder", "TextEncoder", "atob", "btoa"}},
 		{ID: script.Time, Names: []string{"safety.time.parse", "safety.time.zoned"}},
 	}
+	groups = append(groups, HelperGroup{ID: script.Checked, Names: []string{"safety.check"}})
 	for _, g := range groups {
 		slices.Sort(g.Names)
 	}

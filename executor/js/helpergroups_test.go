@@ -15,7 +15,7 @@ import (
 // the runtime gives to code which is granted everything.
 func TestHelperGroups(t *testing.T) {
 	body := `const names = (prefix, o) => Object.getOwnPropertyNames(o).filter(n => typeof o[n] === "function").map(n => prefix + n);
-return [...names("safety.fs.", safety.fs), ...names("safety.parser.", safety.parser), ...names("safety.time.", safety.time), ...names("crypto.", crypto), ...names("crypto.subtle.", crypto.subtle),
+return [...names("safety.fs.", safety.fs), ...names("safety.parser.", safety.parser), ...names("safety.time.", safety.time), ...names("safety.", safety), ...names("crypto.", crypto), ...names("crypto.subtle.", crypto.subtle),
 	...["fetch", "atob", "btoa", "TextEncoder", "TextDecoder"].filter(n => typeof globalThis[n] === "function")];`
 	reply := run(t, body, `{}`, func(c *worker.Call) { c.Globals.Fetch, c.Globals.FSRead, c.Globals.FSWrite = true, true, true })
 	var have []string

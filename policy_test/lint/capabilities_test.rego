@@ -37,7 +37,7 @@ test_capabilities[note] if {
 		"the network without a grant": [fixture.documented(fixture.tool({"code": {"helpers": {"safety.http/v1"}, "javaInterop": false}}), {}), {["helper-ungranted", "warning", "/code"]}],
 		"the network": [fixture.documented(fixture.tool({"code": {"helpers": {"safety.http/v1"}, "javaInterop": false}, "sandboxOverrides": object.union(fixture.no_overrides, {"networkMode": "strict"})}), {}), set()],
 		"no grant is needed": [fixture.documented(fixture.tool({"code": {"helpers": {"safety.parser/v1", "safety.crypto/v1", "safety.encoding/v1", "safety.time/v1"}, "javaInterop": false}}), {}), set()],
-		"every group": [fixture.documented(fixture.tool({"code": {"helpers": {"safety.fs/v1", "safety.http/v1", "safety.parser/v1", "safety.crypto/v1", "safety.encoding/v1", "safety.time/v1"}, "javaInterop": false}}), {}), set()],
+		"every group": [fixture.documented(fixture.tool({"code": {"helpers": {"safety.check/v1", "safety.fs/v1", "safety.http/v1", "safety.parser/v1", "safety.crypto/v1", "safety.encoding/v1", "safety.time/v1"}, "javaInterop": false}}), {}), set()],
 		"stale java": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"runtime": {"javaInterop": true}}}), {["safety-stale", "warning", "/toolSafety/runtime/javaInterop"]}],
 		"stale category": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"category": {"id": "WEB"}}}), {["safety-stale", "warning", "/toolSafety/category/id"]}],
 		"stale network": [fixture.documented(fixture.tool({"code": {"helpers": set(), "javaInterop": false}}), {"toolSafety": {"capabilities": {"network": {"mode": "open"}}}}), {["safety-stale", "warning", "/toolSafety/capabilities/network/mode"]}],

@@ -177,7 +177,7 @@ _ungranted["safety.http/v1"] := ["fetch", "a networkMode other than blocked"] if
 # title: The groups that code refers to when it takes the global object as a whole
 # labels:
 #   id: lint-every-group
-_every_group := {"safety.crypto/v1", "safety.encoding/v1", "safety.fs/v1", "safety.http/v1", "safety.parser/v1", "safety.time/v1"}
+_every_group := {"safety.check/v1", "safety.crypto/v1", "safety.encoding/v1", "safety.fs/v1", "safety.http/v1", "safety.parser/v1", "safety.time/v1"}
 
 # METADATA
 # title: Helper used and not granted

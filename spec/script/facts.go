@@ -32,11 +32,12 @@ const (
 	Parser   = "safety.parser/v1"
 	Crypto   = "safety.crypto/v1"
 	Encoding = "safety.encoding/v1"
-	Time     = "safety.time/v1" // of this runtime: the specification lists none for dates
+	Checked  = "safety.check/v1" // of this runtime, as is the next: the specification lists neither
+	Time     = "safety.time/v1"
 )
 
 // Groups are all helper groups, sorted.
-func Groups() []string { return []string{Crypto, Encoding, FS, HTTP, Parser, Time} }
+func Groups() []string { return []string{Checked, Crypto, Encoding, FS, HTTP, Parser, Time} }
 
 // groupOfGlobal gives the helper group that a global name belongs to.
 func groupOfGlobal(name string) string {
@@ -89,7 +90,7 @@ func (w *walker) global(name string) {
 		w.java = true
 	case "safety":
 		// The object itself is passed on: any group may be meant.
-		w.seen[FS], w.seen[Parser], w.seen[Time] = true, true, true
+		w.seen[Checked], w.seen[FS], w.seen[Parser], w.seen[Time] = true, true, true, true
 	case "globalThis":
 		for _, g := range Groups() {
 			w.seen[g] = true
@@ -133,6 +134,8 @@ func (w *walker) safety(name string) {
 		w.seen[Parser] = true
 	case "http":
 		w.seen[HTTP] = true
+	case "check":
+		w.seen[Checked] = true
 	case "time":
 		w.seen[Time] = true
 	}

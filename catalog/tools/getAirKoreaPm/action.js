@@ -7,15 +7,13 @@ const province = sidoName.trim();
 if (!provinces.includes(province)) {
   throw new Error(`sidoName must be one of ${provinces.join(", ")}`);
 }
-const rows = Number(numOfRows || 20);
-if (!Number.isInteger(rows) || rows < 1 || rows > 700) {
-  throw new Error("numOfRows must be a whole number from 1 to 700");
-}
-// data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = dataGoKrAirKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
+const { numOfRows: rows } = safety.check(args, {
+  numOfRows: { type: "integer", minimum: 1, maximum: 700, default: 20 },
+});
 
 const search = new URLSearchParams({
-  serviceKey: key,
+  // data.go.kr shows each key in two forms, of which one is percent-encoded.
+  serviceKey: dataGoKrAirKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent),
   returnType: "json",
   numOfRows: String(rows),
   pageNo: "1",
@@ -26,24 +24,12 @@ const resp = await fetch(
   `https://apis.data.go.kr/B552584/ArpltnInforInqireSvc/getCtprvnRltmMesureDnsty?${search}`,
   { maxLength: 2_000_000 },
 );
+const fewer = "ask for fewer with numOfRows";
 const granted =
   "check DATA_GO_KR_AIR_KEY and that data.go.kr granted it for this service";
-resp.check("data.go.kr", {
-  401: granted,
-  403: granted,
-  truncated: "ask for fewer with numOfRows",
-});
-// What the gateway itself refuses is a 200 in XML, whatever form was asked for.
-const xml = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
-const { header, body } = xml ? {} : (resp.json()?.response ?? {});
-// 03 is the word for "no data".
-if (header?.resultCode !== "00" && header?.resultCode !== "03") {
-  const why = xml?.[1] ?? header?.resultMsg ?? "no result code";
-  const advice = /KEY|ACCESS/.test(why) ? `; ${granted}` : "";
-  throw new Error(`data.go.kr refused the request: ${why}${advice}`);
-}
-// One entry may come without a list around it, none as an empty text.
-const items = [body?.items?.item ?? (body?.items || [])].flat().filter(Boolean);
+resp.check("data.go.kr", { 401: granted, 403: granted, truncated: fewer });
+const found = safety.parser.dataGoKr(resp.text(), { advice: granted });
+const items = found.items.filter(Boolean);
 
 // Numbers are texts; what was not measured is a dash.
 const number = (text) => {
@@ -52,7 +38,7 @@ const number = (text) => {
 };
 return {
   sidoName: province,
-  totalCount: body?.totalCount ?? items.length,
+  totalCount: found.totalCount ?? items.length,
   stations: items.map((item) => ({
     station: item.stationName,
     measuredAt: item.dataTime ?? null,

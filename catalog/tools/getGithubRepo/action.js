@@ -1,10 +1,8 @@
 // GitHub REST API, "Get a repository".
-if (!/^[\w-]{1,39}$/.test(owner)) {
-  throw new Error("owner must be the login of a GitHub user or organization");
-}
-if (!/^[\w.-]{1,100}$/.test(repo) || /^\.+$/.test(repo)) {
-  throw new Error("repo must be the name of a repository without its owner");
-}
+safety.check(args, {
+  owner: { format: "segment", description: "the login of an account" },
+  repo: { format: "segment", description: "the name of a repository" },
+});
 
 const resp = await fetch(`https://api.github.com/repos/${owner}/${repo}`, {
   headers: {

@@ -1,9 +1,7 @@
 // GitHub REST API, "Get a user".
-if (!/^[\w-]{1,39}$/.test(login)) {
-  throw new Error(
-    "login must be the account name of a GitHub user or organization",
-  );
-}
+safety.check(args, {
+  login: { format: "segment", description: "the login of an account" },
+});
 
 const resp = await fetch(`https://api.github.com/users/${login}`, {
   headers: {

@@ -1,16 +1,10 @@
 // Korea Meteorological Administration on data.go.kr, "getVilageFcst" of
 // VilageFcstInfoService_2.0.
 const issues = ["0200", "0500", "0800", "1100", "1400", "1700", "2000", "2300"];
-if (baseTime && !issues.includes(baseTime)) {
-  throw new Error(`baseTime must be one of ${issues.join(", ")}`);
-}
-if (baseDate) {
-  const iso = baseDate.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
-  if (iso === baseDate) {
-    throw new Error("baseDate must be a day as YYYYMMDD");
-  }
-  safety.time.parse(iso, "baseDate");
-}
+safety.check(args, {
+  baseTime: { enum: issues },
+  baseDate: { format: "basic-date" },
+});
 
 // The grid is a Lambert conformal conic projection with the constants that
 // the guide of the service gives.
@@ -64,12 +58,11 @@ const time =
   baseTime ||
   (baseDate && baseDate < digits(now) ? "2300" : (issued ?? "2300"));
 const date = baseDate || digits(time <= clock ? now : yesterday);
-// data.go.kr shows each key in two forms, of which one is percent-encoded.
-const key = dataGoKrKmaKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent);
 
 const ask = async (page) => {
   const search = new URLSearchParams({
-    serviceKey: key,
+    // data.go.kr shows each key in two forms, of which one is percent-encoded.
+    serviceKey: dataGoKrKmaKey.replace(/%(?:2B|2F|3D)/gi, decodeURIComponent),
     dataType: "JSON",
     numOfRows: "1000",
     pageNo: String(page),
@@ -85,28 +78,17 @@ const ask = async (page) => {
   const granted =
     "check DATA_GO_KR_KMA_KEY and that data.go.kr granted it for this service";
   resp.check("data.go.kr", { 401: granted, 403: granted });
-  // What the gateway itself refuses is a 200 in XML, whatever form was asked for.
-  const xml = /^\s*<.*<(?:errMsg|returnAuthMsg)>([^<]*)</s.exec(resp.text());
-  const { header, body } = xml ? {} : (resp.json()?.response ?? {});
-  // 03 is the word for "no data".
-  if (header?.resultCode !== "00" && header?.resultCode !== "03") {
-    const why = xml?.[1] ?? header?.resultMsg ?? "no result code";
-    const advice = /KEY|ACCESS/.test(why) ? `; ${granted}` : "";
-    throw new Error(`data.go.kr refused the request: ${why}${advice}`);
-  }
-  // One entry may come without a list around it, none as an empty text.
-  const items = [body?.items?.item ?? (body?.items || [])].flat();
-  return { items, total: body?.totalCount ?? 0 };
+  return safety.parser.dataGoKr(resp.text(), { advice: granted });
 };
 
 // A forecast is about a thousand values, so the rest may be on a second page.
-const { items, total } = await ask(1);
-if (total > items.length) {
+const { items, totalCount } = await ask(1);
+if (totalCount > items.length) {
   items.push(...(await ask(2)).items);
 }
-if (total > items.length) {
+if (totalCount > items.length) {
   throw new Error(
-    `data.go.kr gave ${items.length} of ${total} values of the forecast`,
+    `data.go.kr gave ${items.length} of ${totalCount} values of the forecast`,
   );
 }
 

@@ -1,28 +1,14 @@
 // GitHub REST API, "List repository issues"; it lists pull requests as well.
-if (!/^[\w-]{1,39}$/.test(owner)) {
-  throw new Error("owner must be the login of a GitHub user or organization");
-}
-if (!/^[\w.-]{1,100}$/.test(repo) || /^\.+$/.test(repo)) {
-  throw new Error("repo must be the name of a repository without its owner");
-}
-
-const wanted = state || "open";
-if (!["open", "closed", "all"].includes(wanted)) {
-  throw new Error('state must be "open", "closed" or "all"');
-}
-
-const size = perPage ?? 10;
-if (size < 1 || size > 100) {
-  throw new Error("perPage must be from 1 to 100");
-}
-
-const number = page ?? 1;
-if (number < 1) {
-  throw new Error("page must be 1 or more");
-}
+const asked = safety.check(args, {
+  owner: { format: "segment", description: "the login of an account" },
+  repo: { format: "segment", description: "the name of a repository" },
+  state: { enum: ["open", "closed", "all"], default: "open" },
+  perPage: { type: "integer", minimum: 1, maximum: 100, default: 10 },
+  page: { type: "integer", minimum: 1, default: 1 },
+});
 
 const resp = await fetch(
-  `https://api.github.com/repos/${owner}/${repo}/issues?state=${wanted}&per_page=${size}&page=${number}`,
+  `https://api.github.com/repos/${owner}/${repo}/issues?state=${asked.state}&per_page=${asked.perPage}&page=${asked.page}`,
   {
     headers: {
       Accept: "application/vnd.github+json",

@@ -1,15 +1,9 @@
 // GitHub REST API, "List releases".
-if (!/^[\w-]{1,39}$/.test(owner)) {
-  throw new Error("owner must be the login of a GitHub user or organization");
-}
-if (!/^[\w.-]{1,100}$/.test(repo) || /^\.+$/.test(repo)) {
-  throw new Error("repo must be the name of a repository without its owner");
-}
-
-const size = perPage ?? 5;
-if (size < 1 || size > 100) {
-  throw new Error("perPage must be from 1 to 100");
-}
+const { perPage: size } = safety.check(args, {
+  owner: { format: "segment", description: "the login of an account" },
+  repo: { format: "segment", description: "the name of a repository" },
+  perPage: { type: "integer", minimum: 1, maximum: 100, default: 5 },
+});
 
 const resp = await fetch(
   `https://api.github.com/repos/${owner}/${repo}/releases?per_page=${size}`,

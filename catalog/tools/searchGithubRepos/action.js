@@ -2,26 +2,21 @@
 if (query.trim() === "" || query.length > 256) {
   throw new Error("query must have from 1 to 256 characters");
 }
-const order = sort || "stars";
-if (
-  !["stars", "forks", "help-wanted-issues", "updated", "best-match"].includes(
-    order,
-  )
-) {
-  throw new Error(
-    'sort must be "stars", "forks", "help-wanted-issues", "updated" or "best-match"',
-  );
-}
+const asked = safety.check(args, {
+  sort: {
+    enum: ["stars", "forks", "help-wanted-issues", "updated", "best-match"],
+    default: "stars",
+  },
+  perPage: { type: "integer", minimum: 1, maximum: 100, default: 5 },
+});
 
-const size = perPage ?? 5;
-if (size < 1 || size > 100) {
-  throw new Error("perPage must be from 1 to 100");
-}
-
-const search = new URLSearchParams({ q: query.trim(), per_page: String(size) });
+const search = new URLSearchParams({
+  q: query.trim(),
+  per_page: String(asked.perPage),
+});
 // The best match is what GitHub gives when no order is asked for.
-if (order !== "best-match") {
-  search.set("sort", order);
+if (asked.sort !== "best-match") {
+  search.set("sort", asked.sort);
   search.set("order", "desc");
 }
 
