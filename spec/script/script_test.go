@@ -20,7 +20,7 @@ func TestFacts(t *testing.T) {
 		"fs":                 {"return safety.fs.readText(path)", Facts{Helpers: []string{FS}}},
 		"optional chain":     {"return safety?.parser?.csv(text)", Facts{Helpers: []string{Parser}}},
 		"by name":            {"return safety['fs'].list('.')", Facts{Helpers: []string{FS}}},
-		"destructured":       {"const {parser} = safety; return parser.yaml(t)", Facts{Helpers: []string{FS, Parser, Time}}},
+		"destructured":       {"const {parser} = safety; return parser.yaml(t)", Facts{Helpers: []string{Checked, FS, Parser, Time}}},
 		"crypto, encoding":   {"return btoa(crypto.randomUUID())", Facts{Helpers: []string{Crypto, Encoding}}},
 		"decoder":            {"return new TextDecoder().decode(b)", Facts{Helpers: []string{Encoding}}},
 		"java":               {"return Java.type('java.util.UUID')", Facts{Helpers: []string{}, JavaInterop: true}},

@@ -80,10 +80,9 @@ const weekdays = new Set(
   readField(fields[4], "day-of-week", 0, 7, WEEKDAYS).map((day) => day % 7),
 );
 
-const wanted = count === undefined || count === null ? 5 : count;
-if (!Number.isInteger(wanted) || wanted < 1 || wanted > 100) {
-  throw new Error("count must be a whole number from 1 to 100");
-}
+const { count: wanted } = safety.check(args, {
+  count: { type: "integer", minimum: 1, maximum: 100, default: 5 },
+});
 
 const start = from ? safety.time.parse(from, "from") : Date.now();
 const firstYear = new Date(start).getUTCFullYear();

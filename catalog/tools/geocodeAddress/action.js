@@ -3,10 +3,9 @@
 if (address.trim() === "" || address.length > 500) {
   throw new Error("address must have from 1 to 500 characters");
 }
-const count = limit ?? 3;
-if (count < 1 || count > 40) {
-  throw new Error("limit must be from 1 to 40");
-}
+const { limit: count } = safety.check(args, {
+  limit: { type: "integer", minimum: 1, maximum: 40, default: 3 },
+});
 
 const search = new URLSearchParams({
   q: address.trim(),

@@ -3,10 +3,9 @@ const coin = symbol.trim().toUpperCase();
 if (!/^[A-Z0-9]{1,20}$/.test(coin) || coin === "ALL") {
   throw new Error('symbol must be the symbol of one coin, such as "BTC"');
 }
-const size = count ? Number(count) : 5;
-if (!Number.isInteger(size) || size < 1 || size > 30) {
-  throw new Error("count must be a whole number from 1 to 30");
-}
+const { count: size } = safety.check(args, {
+  count: { type: "integer", minimum: 1, maximum: 30, default: 5 },
+});
 
 const resp = await fetch(
   `https://api.bithumb.com/public/orderbook/${coin}_KRW?count=${size}`,

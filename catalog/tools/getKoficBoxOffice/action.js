@@ -1,16 +1,12 @@
 // KOBIS Open API of the Korean Film Council, "searchDailyBoxOfficeList".
-const day = targetDate.trim();
-const iso = day.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
-if (iso === day) {
-  throw new Error("targetDate must be a day as YYYYMMDD");
-}
-safety.time.parse(iso, "targetDate");
-if (multiMovieYn && !["Y", "N"].includes(multiMovieYn)) {
-  throw new Error('multiMovieYn must be "Y" or "N"');
-}
-if (repNationCd && !["K", "F"].includes(repNationCd)) {
-  throw new Error('repNationCd must be "K" or "F"');
-}
+const { targetDate: day } = safety.check(
+  { ...args, targetDate: targetDate.trim() },
+  {
+    targetDate: { format: "basic-date" },
+    multiMovieYn: { enum: ["Y", "N"] },
+    repNationCd: { enum: ["K", "F"] },
+  },
+);
 
 const search = new URLSearchParams({ key: koficApiKey, targetDt: day });
 for (const [name, value] of Object.entries({

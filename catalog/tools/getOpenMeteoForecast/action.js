@@ -1,16 +1,9 @@
 // Open-Meteo, weather forecast API (open-meteo.com/en/docs).
-if (
-  !(latitude >= -90 && latitude <= 90) ||
-  !(longitude >= -180 && longitude <= 180)
-) {
-  throw new Error(
-    "latitude must be from -90 to 90 and longitude from -180 to 180",
-  );
-}
-const count = days ?? 3;
-if (count < 1 || count > 16) {
-  throw new Error("days must be from 1 to 16");
-}
+const { days: count } = safety.check(args, {
+  latitude: { type: "number", minimum: -90, maximum: 90 },
+  longitude: { type: "number", minimum: -180, maximum: 180 },
+  days: { type: "integer", minimum: 1, maximum: 16, default: 3 },
+});
 
 const search = new URLSearchParams({
   latitude: String(latitude),

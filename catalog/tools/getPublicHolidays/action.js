@@ -1,7 +1,5 @@
 // Nager.Date API v3, PublicHolidays (date.nager.at/swagger).
-if (year < 1975 || year > 2100) {
-  throw new Error("year must be from 1975 to 2100");
-}
+safety.check(args, { year: { type: "integer", minimum: 1975, maximum: 2100 } });
 const country = (countryCode || "KR").trim().toUpperCase();
 if (!/^[A-Z]{2}$/.test(country)) {
   throw new Error('countryCode must have two letters, such as "KR"');

@@ -1,22 +1,17 @@
 // USGS FDSN Event Web Service, query (earthquake.usgs.gov/fdsnws/event/1).
-const magnitude = minMagnitude ?? 4.5;
-const hours = lookbackHours ?? 24;
-const count = limit ?? 20;
-if (!(magnitude >= -1 && magnitude <= 10)) {
-  throw new Error("minMagnitude must be from -1 to 10");
-}
-if (hours < 1 || hours > 720) {
-  throw new Error("lookbackHours must be from 1 to 720");
-}
-if (count < 1 || count > 200) {
-  throw new Error("limit must be from 1 to 200");
-}
+const asked = safety.check(args, {
+  minMagnitude: { type: "number", minimum: -1, maximum: 10, default: 4.5 },
+  lookbackHours: { type: "integer", minimum: 1, maximum: 720, default: 24 },
+  limit: { type: "integer", minimum: 1, maximum: 200, default: 20 },
+});
 
 const search = new URLSearchParams({
   format: "geojson",
-  starttime: new Date(Date.now() - hours * 3_600_000).toISOString(),
-  minmagnitude: String(magnitude),
-  limit: String(count),
+  starttime: new Date(
+    Date.now() - asked.lookbackHours * 3_600_000,
+  ).toISOString(),
+  minmagnitude: String(asked.minMagnitude),
+  limit: String(asked.limit),
   orderby: "time",
 });
 const resp = await fetch(

@@ -1,18 +1,9 @@
 // Sunrise-sunset.org API, with formatted=0: times in ISO 8601, in UTC.
-if (
-  !(latitude >= -90 && latitude <= 90) ||
-  !(longitude >= -180 && longitude <= 180)
-) {
-  throw new Error(
-    "latitude must be from -90 to 90 and longitude from -180 to 180",
-  );
-}
-if (date && !/^\d{4}-\d\d-\d\d$/.test(date)) {
-  throw new Error("date must be a day as YYYY-MM-DD");
-}
-if (date) {
-  safety.time.parse(date, "date");
-}
+safety.check(args, {
+  latitude: { type: "number", minimum: -90, maximum: 90 },
+  longitude: { type: "number", minimum: -180, maximum: 180 },
+  date: { format: "date" },
+});
 const zone = timezone || "UTC";
 // An unknown zone is refused before anything is asked.
 safety.time.zoned(0, zone);

@@ -9,10 +9,9 @@ if (!/^(days|weeks|months|minutes\/(1|3|5|10|15|30|60|240))$/.test(unit)) {
     'interval must be "days", "weeks", "months" or "minutes/N" with N of 1, 3, 5, 10, 15, 30, 60 or 240',
   );
 }
-const size = count ? Number(count) : 10;
-if (!Number.isInteger(size) || size < 1 || size > 200) {
-  throw new Error("count must be a whole number from 1 to 200");
-}
+const { count: size } = safety.check(args, {
+  count: { type: "integer", minimum: 1, maximum: 200, default: 10 },
+});
 
 const search = new URLSearchParams({ market: code, count: String(size) });
 const resp = await fetch(`https://api.upbit.com/v1/candles/${unit}?${search}`, {

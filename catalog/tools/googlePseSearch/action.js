@@ -1,12 +1,11 @@
 // Upstream: Custom Search JSON API, method cse.list
 // (https://developers.google.com/custom-search/v1/reference/rest/v1/cse/list).
-const size = resultNum ?? 5;
-const page = startPage ?? 1;
+const { resultNum: size, startPage: page } = safety.check(args, {
+  resultNum: { type: "integer", minimum: 1, maximum: 10, default: 5 },
+  startPage: { type: "integer", default: 1 },
+});
 if (!query.trim()) {
   throw new Error("query must not be empty");
-}
-if (size < 1 || size > 10) {
-  throw new Error("resultNum must be from 1 to 10");
 }
 // The API counts results, from 1 on, and ends with the hundredth.
 const first = (page - 1) * size + 1;

@@ -1,7 +1,6 @@
-const size = length ?? 20;
-if (!Number.isInteger(size) || size < 8 || size > 128) {
-  throw new Error("length must be a whole number from 8 to 128");
-}
+const { length: size } = safety.check(args, {
+  length: { type: "integer", minimum: 8, maximum: 128, default: 20 },
+});
 const kinds = [
   [includeLowercase, "abcdefghijklmnopqrstuvwxyz"],
   [includeUppercase, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"],

@@ -2,16 +2,13 @@
 if (query.trim() === "") {
   throw new Error("query must not be empty");
 }
-const count = max ?? 5;
-if (count < 1 || count > 50) {
-  throw new Error("max must be from 1 to 50");
-}
-const order = sortBy || "relevance";
-if (!["relevance", "submittedDate", "lastUpdatedDate"].includes(order)) {
-  throw new Error(
-    'sortBy must be "relevance", "submittedDate" or "lastUpdatedDate"',
-  );
-}
+const { max: count, sortBy: order } = safety.check(args, {
+  max: { type: "integer", minimum: 1, maximum: 50, default: 5 },
+  sortBy: {
+    enum: ["relevance", "submittedDate", "lastUpdatedDate"],
+    default: "relevance",
+  },
+});
 
 const search = new URLSearchParams({
   search_query: query.trim(),

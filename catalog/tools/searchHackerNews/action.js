@@ -2,20 +2,13 @@
 if (query.trim() === "") {
   throw new Error("query must not be empty");
 }
-const count = hits ?? 5;
-if (count < 1 || count > 50) {
-  throw new Error("hits must be from 1 to 50");
-}
-const kind = tag || "story";
-if (
-  !["story", "comment", "poll", "ask_hn", "show_hn", "front_page"].includes(
-    kind,
-  )
-) {
-  throw new Error(
-    'tag must be "story", "comment", "poll", "ask_hn", "show_hn" or "front_page"',
-  );
-}
+const { hits: count, tag: kind } = safety.check(args, {
+  hits: { type: "integer", minimum: 1, maximum: 50, default: 5 },
+  tag: {
+    enum: ["story", "comment", "poll", "ask_hn", "show_hn", "front_page"],
+    default: "story",
+  },
+});
 
 const search = new URLSearchParams({
   query: query.trim(),

@@ -9,10 +9,9 @@ if (!/^[a-z]+(-[a-z]+)*$/.test(place)) {
     'country must be an English name with hyphens, such as "south-korea"',
   );
 }
-const size = pageSize ? Number(pageSize) : 5;
-if (!Number.isInteger(size) || size < 1 || size > 50) {
-  throw new Error("pageSize must be a whole number from 1 to 50");
-}
+const { pageSize: size } = safety.check(args, {
+  pageSize: { type: "integer", minimum: 1, maximum: 50, default: 5 },
+});
 
 const search = new URLSearchParams({
   search_terms: query.trim(),

@@ -1,18 +1,16 @@
 // Kakao Local API, search by keyword (developers.kakao.com/docs/latest/ko/local).
-const whole = (text, name, fallback, most) => {
-  const value = text ? Number(text) : fallback;
-  if (!Number.isInteger(value) || value < 1 || value > most) {
-    throw new Error(`${name} must be a whole number from 1 to ${most}`);
-  }
-  return value;
-};
 if (query.trim() === "") {
   throw new Error("query must not be empty");
 }
+const asked = safety.check(args, {
+  size: { type: "integer", minimum: 1, maximum: 15, default: 5 },
+  page: { type: "integer", minimum: 1, maximum: 45, default: 1 },
+  radius: { type: "integer", minimum: 1, maximum: 20_000 },
+});
 const search = new URLSearchParams({
   query: query.trim(),
-  size: String(whole(size, "size", 5, 15)),
-  page: String(whole(page, "page", 1, 45)),
+  size: String(asked.size),
+  page: String(asked.page),
 });
 if (longitude || latitude) {
   // An empty text is no number here, though Number("") is 0.
@@ -26,11 +24,11 @@ if (longitude || latitude) {
   search.set("x", String(x));
   search.set("y", String(y));
 }
-if (radius) {
+if (asked.radius) {
   if (!search.has("x")) {
     throw new Error("radius needs longitude and latitude");
   }
-  search.set("radius", String(whole(radius, "radius", 1, 20_000)));
+  search.set("radius", String(asked.radius));
 }
 
 const resp = await fetch(

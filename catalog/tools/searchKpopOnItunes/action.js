@@ -2,20 +2,17 @@
 if (term.trim() === "") {
   throw new Error("term must not be empty");
 }
-const kind = entity || "song";
-if (!["song", "album", "musicArtist", "musicVideo"].includes(kind)) {
-  throw new Error(
-    'entity must be "song", "album", "musicArtist" or "musicVideo"',
-  );
-}
 const store = (country || "kr").trim().toLowerCase();
 if (!/^[a-z]{2}$/.test(store)) {
   throw new Error('country must be a code of two letters, such as "kr"');
 }
-const count = limit ? Number(limit) : 5;
-if (!Number.isInteger(count) || count < 1 || count > 50) {
-  throw new Error("limit must be a whole number from 1 to 50");
-}
+const { entity: kind, limit: count } = safety.check(args, {
+  entity: {
+    enum: ["song", "album", "musicArtist", "musicVideo"],
+    default: "song",
+  },
+  limit: { type: "integer", minimum: 1, maximum: 50, default: 5 },
+});
 
 const search = new URLSearchParams({
   term: term.trim(),

@@ -1,28 +1,25 @@
 // Naver Search API (developers.naver.com/docs/serviceapi/search).
-const whole = (text, name, fallback, most) => {
-  const value = text ? Number(text) : fallback;
-  if (!Number.isInteger(value) || value < 1 || value > most) {
-    throw new Error(`${name} must be a whole number from 1 to ${most}`);
-  }
-  return value;
-};
 if (query.trim() === "") {
   throw new Error("query must not be empty");
 }
-const kind = type || "blog";
-const kinds =
-  "blog news book encyc cafearticle kin local webkr image shop doc".split(" ");
-if (!kinds.includes(kind)) {
-  throw new Error(`type must be one of ${kinds.join(", ")}`);
-}
+const asked = safety.check(args, {
+  type: {
+    enum: "blog news book encyc cafearticle kin local webkr image shop doc".split(
+      " ",
+    ),
+    default: "blog",
+  },
+  display: { type: "integer", minimum: 1, maximum: 100, default: 5 },
+  start: { type: "integer", minimum: 1, maximum: 1000, default: 1 },
+});
 
 const search = new URLSearchParams({
   query: query.trim(),
-  display: String(whole(display, "display", 5, 100)),
-  start: String(whole(start, "start", 1, 1000)),
+  display: String(asked.display),
+  start: String(asked.start),
 });
 const resp = await fetch(
-  `https://openapi.naver.com/v1/search/${kind}.json?${search}`,
+  `https://openapi.naver.com/v1/search/${asked.type}.json?${search}`,
   {
     headers: {
       "X-Naver-Client-Id": naverClientId,
@@ -48,7 +45,7 @@ if (!Array.isArray(answer?.items) || answer?.items.includes(null)) {
 // Matches are marked with <b>, and signs are entities of HTML.
 const plain = (text) => (text ? safety.parser.html(text).text() : text);
 return {
-  type: kind,
+  type: asked.type,
   total: answer.total,
   start: answer.start,
   display: answer.display,

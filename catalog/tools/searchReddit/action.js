@@ -6,16 +6,13 @@ if (!/^\w{2,21}$/.test(name)) {
 if (query.trim() === "" || query.length > 512) {
   throw new Error("query must have from 1 to 512 characters");
 }
-const count = limit ?? 5;
-if (count < 1 || count > 100) {
-  throw new Error("limit must be from 1 to 100");
-}
-const order = sort || "relevance";
-if (!["relevance", "hot", "top", "new", "comments"].includes(order)) {
-  throw new Error(
-    'sort must be "relevance", "hot", "top", "new" or "comments"',
-  );
-}
+const { limit: count, sort: order } = safety.check(args, {
+  limit: { type: "integer", minimum: 1, maximum: 100, default: 5 },
+  sort: {
+    enum: ["relevance", "hot", "top", "new", "comments"],
+    default: "relevance",
+  },
+});
 
 const search = new URLSearchParams({
   q: query.trim(),

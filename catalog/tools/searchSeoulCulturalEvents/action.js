@@ -1,24 +1,16 @@
 // Seoul Open Data, "culturalEventInfo" (data.seoul.go.kr, OA-15486). The
 // service is at port 8088 and has no https; its key stands in the path.
-const whole = (text, name, fallback) => {
-  const value = text ? Number(text) : fallback;
-  if (!Number.isInteger(value) || value < 1) {
-    throw new Error(`${name} must be a whole number of 1 or more`);
-  }
-  return value;
-};
-const first = whole(startIndex, "startIndex", 1);
-const last = whole(endIndex, "endIndex", first + 9);
+const { startIndex: first } = safety.check(args, {
+  startIndex: { type: "integer", minimum: 1, default: 1 },
+  eventDate: { format: "date" },
+});
+const { endIndex: last } = safety.check(args, {
+  endIndex: { type: "integer", minimum: 1, default: first + 9 },
+});
 if (last < first || last - first >= 1000) {
   throw new Error(
     "endIndex must not be before startIndex, and at most 999 after it",
   );
-}
-if (eventDate && !/^\d{4}-\d\d-\d\d$/.test(eventDate)) {
-  throw new Error("eventDate must be a day as YYYY-MM-DD");
-}
-if (eventDate) {
-  safety.time.parse(eventDate, "eventDate");
 }
 if ([codename, titleSearch].some((text) => /^\.+$/.test((text || "").trim()))) {
   throw new Error("codename and titleSearch must be texts to look for");

@@ -2,16 +2,13 @@
 if (query.trim() === "") {
   throw new Error("query must not be empty");
 }
-const size = pageSize ?? 5;
-if (size < 1 || size > 100) {
-  throw new Error("pageSize must be from 1 to 100");
-}
-const order = sort || "relevance";
-if (!["relevance", "votes", "activity", "creation"].includes(order)) {
-  throw new Error(
-    'sort must be "relevance", "votes", "activity" or "creation"',
-  );
-}
+const { pageSize: size, sort: order } = safety.check(args, {
+  pageSize: { type: "integer", minimum: 1, maximum: 100, default: 5 },
+  sort: {
+    enum: ["relevance", "votes", "activity", "creation"],
+    default: "relevance",
+  },
+});
 
 const search = new URLSearchParams({
   order: "desc",

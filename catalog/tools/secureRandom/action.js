@@ -1,7 +1,6 @@
-const size = bytes ?? 16;
-if (!Number.isInteger(size) || size < 1 || size > 1024) {
-  throw new Error("bytes must be a whole number from 1 to 1024");
-}
+const { bytes: size } = safety.check(args, {
+  bytes: { type: "integer", minimum: 1, maximum: 1024, default: 16 },
+});
 const drawn = crypto.getRandomValues(new Uint8Array(size));
 const base64 = () => btoa(String.fromCharCode(...drawn));
 switch ((encoding || "hex").toLowerCase()) {
