@@ -172,13 +172,3 @@ func TestFurnish(t *testing.T) {
 		t.Error("the image was changed")
 	}
 }
-
-func TestTail(t *testing.T) {
-	var tl tail
-	for range 1000 {
-		_, _ = tl.Write([]byte("some \x1b[31mtext\n"))
-	}
-	if s := tl.String(); len(s) > tailSize || strings.ContainsAny(s, "\x1b\n") || !strings.HasSuffix(s, "text") {
-		t.Errorf("%d bytes: %q", len(s), s)
-	}
-}

@@ -35,7 +35,6 @@ type Factory struct {
 	agent                string
 	idBase               int
 	tree                 *cgroup.Tree // nil where no limits of groups can be set
-	noTree               error
 	filter               *specs.LinuxSeccomp
 	docker               dockerInfo
 	shown                bool // commands see the descriptors of the agent; after a probe
@@ -174,10 +173,9 @@ func (f *Factory) create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbo
 	return host.New(host.Options{ID: f.ID() + "-" + strings.ToLower(rand.Text()[:16]), Backend: f.ID(), Spec: spec, Enforcement: have, Start: m.start}), nil
 }
 
-// probePatience bounds a probe, and probeAge how long one is believed.
+// probePatience bounds a probe.
 const (
 	probePatience = 30 * time.Second
-	probeAge      = 5 * time.Minute
 )
 
 // Probe runs a command in a container, and keeps the answer.

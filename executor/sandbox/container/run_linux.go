@@ -10,9 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 	"syscall"
+
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/capture"
 )
 
 // A running container, as the parent sees it. The runtime stays in the
@@ -24,7 +24,7 @@ type running struct {
 	gate             *os.File // what it waits for before it begins; nil: nothing
 
 	cmd    *exec.Cmd
-	stderr *tail
+	stderr *capture.Tail
 	gone   chan struct{} // closed when the runtime has ended
 	err    error         // how, after gone
 }
@@ -33,7 +33,7 @@ type running struct {
 // of the conversation, which it takes over. name is an image that an engine
 // has.
 func (f *Factory) launch(p plan, name, dir string, file *os.File) (*running, error) {
-	r := &running{runtime: f.program, dir: dir, id: p.id, kind: f.kind, stderr: &tail{}, gone: make(chan struct{})}
+	r := &running{runtime: f.program, dir: dir, id: p.id, kind: f.kind, stderr: &capture.Tail{}, gone: make(chan struct{})}
 	bundle := filepath.Join(dir, p.id)
 	var args []string
 	if !f.kind.stream {
@@ -128,7 +128,7 @@ func run(ctx context.Context, name string, args ...string) error {
 func output(ctx context.Context, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	var out limited
-	stderr := &tail{}
+	stderr := &capture.Tail{}
 	c.Stdout, c.Stderr, c.Env, c.Dir, c.WaitDelay = &out, stderr, runtimeEnv(), "/", endPatience
 	if err := c.Run(); err != nil {
 		if ctx.Err() != nil {
@@ -148,34 +148,4 @@ type limited struct{ buf bytes.Buffer }
 func (l *limited) Write(p []byte) (int, error) {
 	l.buf.Write(p[:min(len(p), 1<<20-l.buf.Len())])
 	return len(p), nil
-}
-
-// A tail keeps the end of what is written to it, for messages. It is safe for
-// concurrent use.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const tailSize = 600
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	t.text = t.text[max(0, len(t.text)-tailSize):]
-	return len(p), nil
-}
-
-// String is the text in one line, without control characters.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, string(t.text))
-	return strings.Join(strings.Fields(clean), " ")
 }

@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/confine"
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/capture"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/guest"
 )
 
@@ -33,7 +33,7 @@ type plan struct {
 // A machine is one virtual machine and the process of its monitor.
 type machine struct {
 	stream  io.ReadWriteCloser // to the guest
-	console *tail
+	console *capture.Tail
 	cmd     *exec.Cmd
 	group   *cgroup.Group
 	gone    chan struct{} // closed when the monitor has ended
@@ -60,7 +60,7 @@ func run(ctx context.Context, p plan, prepare func() (*exec.Cmd, error), rights 
 		if err != nil {
 			return nil, err
 		}
-		m := &machine{cmd: c, group: p.group, console: &tail{}, gone: make(chan struct{}), cleanup: func() {}}
+		m := &machine{cmd: c, group: p.group, console: &capture.Tail{}, gone: make(chan struct{}), cleanup: func() {}}
 		c.Stdout, c.Stderr, c.Env, c.WaitDelay = m.console, m.console, []string{}, time.Second
 		if c.Dir == "" {
 			c.Dir = "/"
@@ -110,35 +110,4 @@ func (m *machine) said() string {
 		return "; it said: " + s
 	}
 	return "; it said nothing"
-}
-
-// tail keeps the last bytes of a console.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-const maxTail = 1 << 10
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, b[max(0, len(b)-maxTail):]...)
-	t.text = t.text[max(0, len(t.text)-maxTail):]
-	return len(b), nil
-}
-
-// String is what can be shown: the console is the guest's to write.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return ' '
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\uFFFD':
-			return -1
-		}
-		return r
-	}, string(t.text)))
 }

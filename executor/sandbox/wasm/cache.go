@@ -119,7 +119,7 @@ func (f *Factory) fill(ctx context.Context, e entry, m module, p *program) error
 	if err != nil {
 		return err
 	}
-	said := keepTail(proc.Stderr())
+	said := listen(proc.Stderr())
 	stop := context.AfterFunc(ctx, func() { _ = proc.Kill() })
 	defer stop()
 	err = e.take(proc.Stdout())
@@ -134,7 +134,7 @@ func (f *Factory) fill(ctx context.Context, e entry, m module, p *program) error
 	case r.LimitHit != "":
 		return sandbox.Errorf(sandbox.ErrFailed, "the compilation of the module ran into its limit of %s", r.LimitHit)
 	case err != nil:
-		return sandbox.Errorf(sandbox.ErrFailed, "the module was not compiled: %v %s", err, said.text())
+		return sandbox.Errorf(sandbox.ErrFailed, "the module was not compiled: %v %s", err, said())
 	}
 	return waited
 }

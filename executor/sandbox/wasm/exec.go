@@ -124,7 +124,7 @@ func (b *box) call(ctx context.Context, s *server, c sandbox.Command) (sandbox.R
 func (b *box) broken(ctx context.Context, s *server, r sandbox.Result, why reason, err error) (sandbox.Result, error) {
 	r.ExitCode, r.Signal = codeKilled, killed
 	r.Usage.CPU, r.Usage.PeakMemory = s.end.Usage.CPU, s.end.Usage.PeakMemory
-	said := s.said.text()
+	said := s.said()
 	switch {
 	case why == timedOut:
 		r.TimedOut, r.LimitHit = true, sandbox.WallClock

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/capture"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm/frame"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wasm/runner"
 )
@@ -24,7 +24,7 @@ type server struct {
 	proc sandbox.Process
 	w    *frame.Writer
 	r    *frame.Reader
-	said *tail
+	said func() string
 
 	// doomed: it was told to end. It may still answer, but not to be asked.
 	doomed atomic.Bool
@@ -45,7 +45,7 @@ func startServer(ctx context.Context, b *box) (*server, error) {
 		return nil, err
 	}
 	s := &server{
-		proc: proc, said: keepTail(proc.Stderr()), gone: make(chan struct{}),
+		proc: proc, said: listen(proc.Stderr()), gone: make(chan struct{}),
 		w: frame.NewWriter(proc.Stdin()), r: frame.NewReader(proc.Stdout(), frame.MaxBody),
 	}
 	go func() {
@@ -76,7 +76,7 @@ func startServer(ctx context.Context, b *box) (*server, error) {
 		case s.end.LimitHit == sandbox.Memory:
 			return nil, sandbox.Errorf(sandbox.ErrFailed, "the module does not fit into the memory of the sandbox when it is loaded; give it more (Limits.MemoryMB)")
 		}
-		return nil, sandbox.Errorf(sandbox.ErrFailed, "the module was not loaded: %v %s", err, s.said.text())
+		return nil, sandbox.Errorf(sandbox.ErrFailed, "the module was not loaded: %v %s", err, s.said())
 	}
 	return s, nil
 }
@@ -187,41 +187,20 @@ func (s *server) answer(in io.Reader, buf []byte) error {
 	}
 }
 
-// tail keeps the last bytes of what the runner says about itself.
-type tail struct {
-	mu   sync.Mutex
-	buf  []byte
-	done chan struct{}
-}
-
-const tailBytes = 2 << 10
-
-func keepTail(r io.Reader) *tail {
-	t := &tail{done: make(chan struct{})}
+// listen reads all that the runner says about itself, and gives its end when the
+// process is at its own.
+func listen(r io.Reader) (text func() string) {
+	var t capture.Tail
+	done := make(chan struct{})
 	go func() {
-		defer close(t.done)
-		part := make([]byte, tailBytes)
-		for {
-			n, err := r.Read(part)
-			t.mu.Lock()
-			t.buf = append(t.buf, part[:n]...)
-			t.buf = t.buf[max(0, len(t.buf)-tailBytes):]
-			t.mu.Unlock()
-			if err != nil {
-				return
-			}
-		}
+		defer close(done)
+		_, _ = io.Copy(&t, r)
 	}()
-	return t
-}
-
-// text is what was kept, when the process is at its end.
-func (t *tail) text() string {
-	select {
-	case <-t.done:
-	case <-time.After(time.Second):
+	return func() string {
+		select {
+		case <-done:
+		case <-time.After(time.Second):
+		}
+		return t.String()
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.buf)
 }
