@@ -61,7 +61,12 @@ var harmlessPrctl = []uint64{
 // Where an argument decides, the kernel looks at the lower half of a register
 // only, so that conditions are ranges and never "anything but". It is for a
 // runtime that takes rules; the program of it is CommandFilter.
-func CommandPolicy() (seccomp.Policy, error) {
+//
+// Without named, there are no sockets but connected pairs that stay so: a
+// program of the host that listens on a socket in a folder that is mounted is
+// otherwise reached through it, also where the mount is read-only, and neither
+// a network namespace nor Landlock has a say in that.
+func CommandPolicy(named bool) (seccomp.Policy, error) {
 	r, err := newRules()
 	if err != nil {
 		return seccomp.Policy{}, err
@@ -72,7 +77,14 @@ func CommandPolicy() (seccomp.Policy, error) {
 	r.missing("clone3", "openat2", "statmount", "listmount", "cachestat", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "sync_file_range2", "listns",
 		"file_getattr", "file_setattr", "setxattrat", "getxattrat", "listxattrat", "removexattrat", "memfd_secret", "process_mrelease")
 
-	r.when("socket", equal(0, unix.AF_UNIX))
+	if named {
+		r.when("socket", equal(0, unix.AF_UNIX))
+		r.when("socketpair", equal(0, unix.AF_UNIX))
+	}
+	for _, others := range []uint64{0xf &^ unix.SOCK_STREAM, 0xf &^ unix.SOCK_SEQPACKET} {
+		// One of datagrams could send to a name.
+		r.when("socketpair", equal(0, unix.AF_UNIX), noneOf(1, others))
+	}
 	for _, family := range []uint64{unix.AF_INET, unix.AF_INET6} {
 		// The type is in the lower four bits: 1 is a stream, 2 a datagram.
 		for _, others := range []uint64{0xf &^ unix.SOCK_STREAM, 0xf &^ unix.SOCK_DGRAM} {
@@ -81,7 +93,6 @@ func CommandPolicy() (seccomp.Policy, error) {
 	}
 	// The list of addresses and routes, which resolvers ask for.
 	r.when("socket", equal(0, unix.AF_NETLINK), equal(2, unix.NETLINK_ROUTE))
-	r.when("socketpair", equal(0, unix.AF_UNIX))
 
 	// Any request but those that put input into a terminal or load a line
 	// discipline. Some C libraries extend the sign of a request.
@@ -130,11 +141,23 @@ const setIDs = unix.S_ISUID | unix.S_ISGID
 // tiocLinux puts text into the input of a virtual console.
 const tiocLinux = 0x541c
 
-// CommandFilter is CommandPolicy as a program for the kernel. It is made once.
-var CommandFilter = sync.OnceValues(func() ([]bpf.RawInstruction, error) {
-	policy, err := CommandPolicy()
+// CommandFilter is CommandPolicy as a program for the kernel. Each is made once.
+func CommandFilter(named bool) ([]bpf.RawInstruction, error) {
+	if named {
+		return withNamed()
+	}
+	return withoutNamed()
+}
+
+var (
+	withNamed    = sync.OnceValues(func() ([]bpf.RawInstruction, error) { return program(true) })
+	withoutNamed = sync.OnceValues(func() ([]bpf.RawInstruction, error) { return program(false) })
+)
+
+func program(named bool) ([]bpf.RawInstruction, error) {
+	policy, err := CommandPolicy(named)
 	if err != nil {
 		return nil, err
 	}
 	return assemble(policy)
-})
+}

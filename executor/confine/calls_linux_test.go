@@ -44,7 +44,7 @@ func TestCommandFilter(t *testing.T) {
 	if err != nil {
 		t.Skip("the library does not know this architecture")
 	}
-	raw, err := CommandFilter()
+	raw, err := CommandFilter(true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestCommandFilter(t *testing.T) {
 		t.Errorf("a call that nobody knows yet: %#x", uint32(got))
 	}
 	// Nothing is let through that the list does not name.
-	policy, _ := CommandPolicy()
+	policy, _ := CommandPolicy(true)
 	var named []string
 	for _, group := range policy.Syscalls {
 		named = append(named, group.Names...)
@@ -140,6 +140,52 @@ func TestCommandFilter(t *testing.T) {
 	for name, number := range info.SyscallNames {
 		if got := simulate(t, vm, uint32(info.ID), uint32(number)); got == allow && !slices.Contains(named, name) {
 			t.Errorf("%s is let through", name)
+		}
+	}
+}
+
+// TestCommandFilterWithoutNames is about sockets that a folder of the host may
+// hold.
+func TestCommandFilterWithoutNames(t *testing.T) {
+	one := uint16(1)
+	if *(*byte)(unsafe.Pointer(&one)) != 1 {
+		t.Skip("the simulation is written for a little-endian machine")
+	}
+	info, err := arch.GetInfo("")
+	if err != nil {
+		t.Skip("the library does not know this architecture")
+	}
+	raw, err := CommandFilter(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, ok := bpf.Disassemble(raw)
+	if !ok {
+		t.Fatal("the program cannot be read back")
+	}
+	vm, err := bpf.NewVM(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const eperm = seccomp.ActionErrno | seccomp.Action(unix.EPERM)
+	for _, c := range []struct {
+		name string
+		want seccomp.Action
+		args []uint64
+	}{
+		{"socket", eperm, []uint64{unix.AF_UNIX, unix.SOCK_STREAM, 0}},
+		{"socket", eperm, []uint64{unix.AF_UNIX, unix.SOCK_DGRAM | unix.SOCK_CLOEXEC, 0}},
+		{"socket", eperm, []uint64{unix.AF_UNIX | 1<<32, unix.SOCK_SEQPACKET, 0}},
+		{"socketpair", eperm, []uint64{unix.AF_UNIX, unix.SOCK_DGRAM}},
+		{"socketpair", eperm, []uint64{unix.AF_UNIX, unix.SOCK_RAW}}, // the kernel makes one of datagrams
+		{"socketpair", eperm, []uint64{unix.AF_UNIX, unix.SOCK_DGRAM | 1<<32 | unix.SOCK_CLOEXEC}},
+		{"socketpair", seccomp.ActionAllow, []uint64{unix.AF_UNIX, unix.SOCK_STREAM | unix.SOCK_CLOEXEC}},
+		{"socketpair", seccomp.ActionAllow, []uint64{unix.AF_UNIX, unix.SOCK_SEQPACKET}},
+		{"socket", seccomp.ActionAllow, []uint64{unix.AF_INET, unix.SOCK_STREAM, 0}},
+		{"connect", seccomp.ActionAllow, nil},
+	} {
+		if got := simulate(t, vm, uint32(info.ID), uint32(info.SyscallNames[c.name]), c.args...); got != c.want {
+			t.Errorf("%s %#x: %#x, want %#x", c.name, c.args, uint32(got), uint32(c.want))
 		}
 	}
 }

@@ -150,7 +150,9 @@ func (a *agent) limits() error {
 		what int
 		max  uint64
 	}
-	all := []limit{{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_MSGQUEUE, 0}, {unix.RLIMIT_MEMLOCK, 64 << 10}}
+	// Queued signals count with whoever made the user namespace as well, who
+	// would be left without.
+	all := []limit{{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_MSGQUEUE, 0}, {unix.RLIMIT_MEMLOCK, 64 << 10}, {unix.RLIMIT_SIGPENDING, mostSignals}}
 	for _, l := range []limit{{unix.RLIMIT_FSIZE, a.cfg.MaxFileSize}, {unix.RLIMIT_NOFILE, a.cfg.MaxOpenFiles}, {unix.RLIMIT_CPU, a.cfg.MaxCPUSeconds}} {
 		if l.max > 0 {
 			all = append(all, l)
@@ -182,6 +184,9 @@ func (a *agent) limits() error {
 	}
 	return nil
 }
+
+// mostSignals is how many signals may wait, and timers be armed.
+const mostSignals = 1024
 
 // ownThreads is what an idle agent has, at most, beyond the spared ones.
 const ownThreads = 8

@@ -156,6 +156,13 @@ func (a *agent) configure() error {
 			return fmt.Errorf("the host name: %w", err)
 		}
 	}
+	if a.cfg.Root != wire.RootReady || a.cfg.ScratchBytes >= 0 {
+		if err := watches(); err == nil {
+			a.holds = append(a.holds, "watches")
+		} else {
+			a.missing = append(a.missing, "watches")
+		}
+	}
 	passed, err := a.network()
 	if err != nil {
 		return fmt.Errorf("the network: %w", err)
@@ -170,7 +177,7 @@ func (a *agent) configure() error {
 	if a.forker, err = a.newForker(); err != nil {
 		return err
 	}
-	a.holds, a.missing = a.forker.holds, a.forker.missing
+	a.holds, a.missing = append(a.holds, a.forker.holds...), append(a.missing, a.forker.missing...)
 	a.warmUp()
 	err = a.conn.Send(wire.Message{Kind: wire.KindReady, Ready: &wire.Ready{Version: wire.Version, Holds: a.holds, Missing: a.missing}}, passed...)
 	for _, f := range passed {

@@ -97,7 +97,7 @@ func (f *Factory) find() error {
 	if f.agent, err = copyAgent(context.Background(), f.opts.Agent, dir); err != nil {
 		return unavailable("%v", err)
 	}
-	policy, err := confine.CommandPolicy()
+	policy, err := confine.CommandPolicy(true)
 	if err != nil {
 		return unavailable("no filter of system calls: %v", err)
 	}

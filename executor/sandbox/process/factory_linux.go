@@ -23,7 +23,8 @@ import (
 // Factory makes sandboxes. It is safe for concurrent use.
 type Factory struct {
 	o       Options
-	filter  []wire.Instruction // nil: no filter for this architecture
+	filter  wire.Program // nil: no filter for this architecture
+	strict  wire.Program // the same for sandboxes with mounts
 	starter *confine.Starter
 	stop    chan struct{}
 
@@ -96,11 +97,7 @@ func (f *Factory) find(ctx context.Context) (err error) {
 			f.noGroup = err.Error()
 		}
 	}
-	if raw, err := confine.CommandFilter(); err == nil {
-		for _, in := range raw {
-			f.filter = append(f.filter, wire.Instruction{Op: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K})
-		}
-	}
+	f.filter, f.strict = filter(true), filter(false)
 	want := f.o.Stash
 	if want == 0 {
 		want = DefaultStash
@@ -110,6 +107,18 @@ func (f *Factory) find(ctx context.Context) (err error) {
 	}
 	f.stash = &stash{f: f, want: want}
 	return nil
+}
+
+// filter is the filter of commands in the form of the agent.
+func filter(named bool) (p wire.Program) {
+	raw, err := confine.CommandFilter(named)
+	if err != nil {
+		return nil
+	}
+	for _, in := range raw {
+		p = append(p, wire.Instruction{Op: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K})
+	}
+	return p
 }
 
 // probeDeadline bounds one probe.

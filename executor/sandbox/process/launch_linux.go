@@ -194,6 +194,9 @@ func (l *launch) config() wire.Config {
 	if cfg.Dir == "" {
 		cfg.Dir = Home
 	}
+	if len(l.pinned) > 0 {
+		cfg.Filter = l.f.strict // a folder of the host may have sockets of the host
+	}
 	if l.root != "" {
 		cfg.Root, cfg.RootPath, cfg.Folders = wire.RootDir, l.root, nil
 		cfg.RootTree = os.Geteuid() == 0
