@@ -54,7 +54,7 @@ func sampleCall(id string) Call {
 			{Path: "allow", Direction: "tightened", Old: json.RawMessage("true"), New: json.RawMessage("false")},
 			{Path: "effectivePolicy.network.hosts", Direction: "tightened", Old: json.RawMessage(`["example.org"]`), New: json.RawMessage("[]"), Removed: []string{"example.org"}},
 		}},
-		Sandbox: []Sandbox{{SandboxID: "sb-1", Backend: "process", Image: "host", Argv: []string{"python3", "-c", "print(1)"}, ExitCode: ptr(int64(137)), TimedOut: true, LimitHit: ptr("memory"),
+		Sandbox: []Sandbox{{SandboxID: "sb-1", Backend: "process", Image: "host", Argv: []string{"python3", "-c", "print(1)"}, Mounts: []SandboxMount{{Source: "/srv/data", Target: "/work", Writable: true}}, ExitCode: ptr(int64(137)), TimedOut: true, LimitHit: ptr("memory"),
 			Usage: SandboxUsage{WallMs: 12.5, CPUMs: ptr(3.25), PeakMemory: ptr(int64(4096)), NetIn: ptr(int64(1)), NetOut: ptr(int64(2)), Orphans: 1}, Network: "AllowList",
 			Connections: []SandboxConnection{{Host: "example.org", Port: 443, Address: "93.184.216.34:443", Allowed: true, In: 1, Out: 2}, {Host: "other.example", Reason: ptr("not-allowed")}},
 			Partial:     map[string]string{"memory": "partial: rlimit", "disk": "none"}}},

@@ -16,10 +16,12 @@ type Sandbox struct {
 	Backend   string   `json:"backend"`   // "" where none was found
 	Image     string   `json:"image"`
 	Argv      []string `json:"argv"` // masked and bounded by the writer
-	ExitCode  *int64   `json:"exitCode"`
-	TimedOut  bool     `json:"timedOut"`
-	LimitHit  *string  `json:"limitHit"` // the limit that it is known to have met
-	Error     *string  `json:"error"`    // why it did not run to an end: a reason
+	// Mounts are the folders of the host that it saw.
+	Mounts   []SandboxMount `json:"mounts"`
+	ExitCode *int64         `json:"exitCode"`
+	TimedOut bool           `json:"timedOut"`
+	LimitHit *string        `json:"limitHit"` // the limit that it is known to have met
+	Error    *string        `json:"error"`    // why it did not run to an end: a reason
 	// Usage is what it used.
 	Usage SandboxUsage `json:"usage"`
 	// Network is DenyAll, AllowList or Inherit, Connections what was asked for
@@ -27,6 +29,13 @@ type Sandbox struct {
 	Network     string              `json:"network"`
 	Connections []SandboxConnection `json:"connections"`
 	Partial     map[string]string   `json:"partial"` // what was enforced less than asked, by dimension
+}
+
+// SandboxMount is a folder of the host in a sandbox.
+type SandboxMount struct {
+	Source   string `json:"source"`
+	Target   string `json:"target"`
+	Writable bool   `json:"writable"`
 }
 
 // SandboxUsage is what one command used; nil is what could not be known.
@@ -57,6 +66,7 @@ const (
 	maxWords       = 32
 	maxWord        = 2 << 10 // bytes
 	maxConnections = 20
+	maxMounts      = 32
 	maxHost        = 256       // bytes
 	maxTold        = 128 << 10 // bytes of all words and hosts together; further ones are cut to a few
 	maxUntold      = 32
@@ -86,6 +96,15 @@ func (k *masking) commands(list []Sandbox) []Sandbox {
 		s.Argv = slices.Clone(capList(s.Argv, maxWords, func(rest []string) string { return fmt.Sprintf("(%d more)", len(rest)) }))
 		for j := range s.Argv {
 			s.Argv[j] = text(s.Argv[j], maxWord, at+"/argv/"+strconv.Itoa(j))
+		}
+		s.Mounts = slices.Clone(capList(s.Mounts, maxMounts, func(rest []SandboxMount) SandboxMount {
+			more := SandboxMount{Source: fmt.Sprintf("(%d more)", len(rest))}
+			more.Writable = slices.ContainsFunc(rest, func(m SandboxMount) bool { return m.Writable })
+			return more
+		}))
+		for j := range s.Mounts {
+			m, at := &s.Mounts[j], at+"/mounts/"+strconv.Itoa(j)
+			m.Source, m.Target = text(m.Source, maxName, at+"/source"), text(m.Target, maxName, at+"/target")
 		}
 		if s.Error != nil && !isSlug(*s.Error) {
 			s.Error = k.optional(s.Error, maxName, at+"/error")
@@ -122,7 +141,7 @@ func (l *commandList) MarshalZerologArray(a *zerolog.Array) {
 
 // MarshalZerologObject encodes one command.
 func (s *Sandbox) MarshalZerologObject(e *zerolog.Event) {
-	e.Str("sandboxId", s.SandboxID).Str("backend", s.Backend).Str("image", s.Image).Strs("argv", s.Argv)
+	e.Str("sandboxId", s.SandboxID).Str("backend", s.Backend).Str("image", s.Image).Strs("argv", s.Argv).Array("mounts", (*mountList)(&s.Mounts))
 	num(e, "exitCode", s.ExitCode)
 	e.Bool("timedOut", s.TimedOut)
 	str(e, "limitHit", s.LimitHit)
@@ -151,6 +170,20 @@ func (u *SandboxUsage) MarshalZerologObject(e *zerolog.Event) {
 	num(e, "netIn", u.NetIn)
 	num(e, "netOut", u.NetOut)
 	e.Int64("orphans", u.Orphans)
+}
+
+type mountList []SandboxMount
+
+// MarshalZerologArray encodes the mounts.
+func (l *mountList) MarshalZerologArray(a *zerolog.Array) {
+	for i := range *l {
+		a.Object(&(*l)[i])
+	}
+}
+
+// MarshalZerologObject encodes one mount.
+func (m *SandboxMount) MarshalZerologObject(e *zerolog.Event) {
+	e.Str("source", m.Source).Str("target", m.Target).Bool("writable", m.Writable)
 }
 
 type connectionList []SandboxConnection

@@ -98,7 +98,7 @@ func filledCall() audit.Call {
 		Usage: &audit.Usage{Statements: ptr(int64(1)), Egress: []audit.Egress{{Host: "h", IP: "192.0.2.1", Status: 200, Bytes: 1}},
 			FS: []audit.FSUse{{Op: "fs.readText", Path: "a", Bytes: 1}}, LogLines: 1, MemoryBytes: ptr(int64(1))},
 		Result: &audit.Result{Bytes: 1, Digest: sha, Content: json.RawMessage(`{"a":1}`)}, Isolation: ptr(filledIsolation()), TestMode: ptr("live"),
-		Sandbox: []audit.Sandbox{{SandboxID: "s", Backend: "process", Image: "host", Argv: texts(), ExitCode: ptr(int64(1)), TimedOut: true, LimitHit: ptr("memory"), Error: ptr("e"),
+		Sandbox: []audit.Sandbox{{SandboxID: "s", Backend: "process", Image: "host", Argv: texts(), Mounts: []audit.SandboxMount{{Source: "/s", Target: "/t", Writable: true}}, ExitCode: ptr(int64(1)), TimedOut: true, LimitHit: ptr("memory"), Error: ptr("e"),
 			Usage:       audit.SandboxUsage{WallMs: 1.5, CPUMs: ptr(2.5), PeakMemory: ptr(int64(3)), NetIn: ptr(int64(4)), NetOut: ptr(int64(5)), Orphans: 6},
 			Network:     "AllowList",
 			Connections: []audit.SandboxConnection{{Host: "h", Port: 1, Address: "a", Allowed: true, Reason: ptr("r"), In: 2, Out: 3}},

@@ -105,6 +105,9 @@ func recordedCommand(e sandbox.Event) audit.Sandbox {
 	if out.Argv == nil {
 		out.Argv = []string{}
 	}
+	for _, m := range e.Mounts {
+		out.Mounts = append(out.Mounts, audit.SandboxMount(m))
+	}
 	if e.Error == "" {
 		code := int64(e.ExitCode)
 		out.ExitCode = &code

@@ -190,18 +190,22 @@ func TestRefused(t *testing.T) {
 		"too weak":          {fake: &fake{have: everything(sandbox.Partial)}, want: "SECURITY/sandbox-unenforceable"},
 		"one named, too weak": {policy: func(p *decision.EffectivePolicy) { p.Sandbox.Backends = []string{"a"} },
 			fake: &fake{have: everything(sandbox.Partial)}, want: "SECURITY/sandbox-unenforceable"},
-		"an unknown level":   {policy: func(p *decision.EffectivePolicy) { p.Sandbox.Require["cpu"] = "total" }, want: "RUNTIME_ERROR/sandbox-spec"},
-		"an unknown mode":    {policy: func(p *decision.EffectivePolicy) { p.Network.Mode = "custom" }, want: "RUNTIME_ERROR/sandbox-spec"},
-		"no time left":       {opts: func(o *Options) { o.Ends = time.Now().Add(-time.Second) }, want: "TIMEOUT/timeout"},
-		"no base":            {policy: func(p *decision.EffectivePolicy) { p.FS = decision.FS{Read: true, BasePath: outside + "/none"} }, want: "RUNTIME_ERROR/sandbox-spec"},
-		"a base outside":     {policy: func(p *decision.EffectivePolicy) { p.FS = decision.FS{Read: true, BasePath: outside} }, opts: func(o *Options) { o.Roots = []string{t.TempDir()} }, want: "RUNTIME_ERROR/sandbox-spec"},
-		"a zero byte":        {cmd: worker.Command{Argv: []string{"x", "a\x00b"}}, want: "INVALID_INPUT/command-zero-byte"},
-		"a bad variable":     {cmd: worker.Command{Argv: []string{"x"}, Env: [][2]string{{"A=B", "c"}}}, want: "INVALID_INPUT/environment"},
-		"a secret variable":  {cmd: worker.Command{Argv: []string{"x"}, Env: [][2]string{{"A", "pre-hunter2!"}}}, want: "SECURITY/environment-secret"},
-		"own: not allowed":   {opts: func(o *Options) { o.Own = &Own{Backend: "plain"} }, want: "SECURITY/sandbox-unenforceable"},
-		"own: more memory":   {opts: func(o *Options) { o.Own = &Own{Limits: decision.SandboxLimits{MemoryMB: 1000}} }, want: "SECURITY/sandbox-limits"},
-		"own: more time":     {opts: func(o *Options) { o.Own = &Own{Timeout: time.Hour} }, want: "SECURITY/sandbox-limits"},
-		"own: a wrong mount": {opts: func(o *Options) { o.Own = &Own{Mounts: []sandbox.Mount{{Source: "rel", Target: "/x"}}} }, want: "RUNTIME_ERROR/sandbox-spec"},
+		"an unknown level":               {policy: func(p *decision.EffectivePolicy) { p.Sandbox.Require["cpu"] = "total" }, want: "RUNTIME_ERROR/sandbox-spec"},
+		"an unknown mode":                {policy: func(p *decision.EffectivePolicy) { p.Network.Mode = "custom" }, want: "RUNTIME_ERROR/sandbox-spec"},
+		"no time left":                   {opts: func(o *Options) { o.Ends = time.Now().Add(-time.Second) }, want: "TIMEOUT/timeout"},
+		"no base":                        {policy: func(p *decision.EffectivePolicy) { p.FS = decision.FS{Read: true, BasePath: outside + "/none"} }, want: "RUNTIME_ERROR/sandbox-spec"},
+		"a base outside":                 {policy: func(p *decision.EffectivePolicy) { p.FS = decision.FS{Read: true, BasePath: outside} }, opts: func(o *Options) { o.Roots = []string{t.TempDir()} }, want: "RUNTIME_ERROR/sandbox-spec"},
+		"a zero byte":                    {cmd: worker.Command{Argv: []string{"x", "a\x00b"}}, want: "INVALID_INPUT/command-zero-byte"},
+		"a bad variable":                 {cmd: worker.Command{Argv: []string{"x"}, Env: [][2]string{{"A=B", "c"}}}, want: "INVALID_INPUT/environment"},
+		"a secret variable":              {cmd: worker.Command{Argv: []string{"x"}, Env: [][2]string{{"A", "pre-hunter2!"}}}, want: "SECURITY/environment-secret"},
+		"own: not allowed":               {opts: func(o *Options) { o.Own = &Own{Backend: "plain"} }, want: "SECURITY/sandbox-unenforceable"},
+		"own: more memory":               {opts: func(o *Options) { o.Own = &Own{Limits: decision.SandboxLimits{MemoryMB: 1000}} }, want: "SECURITY/sandbox-limits"},
+		"own: more time":                 {opts: func(o *Options) { o.Own = &Own{Timeout: time.Hour} }, want: "SECURITY/sandbox-limits"},
+		"own: a mount without the grant": {policy: func(p *decision.EffectivePolicy) { p.FS.Read = false }, opts: func(o *Options) { o.Own = &Own{Mounts: []sandbox.Mount{{Source: "/usr", Target: "/x"}}} }, want: "SECURITY/sandbox-mount"},
+		"own: a writable mount without the grant": {policy: func(p *decision.EffectivePolicy) { p.FS = decision.FS{Read: true, BasePath: outside} }, opts: func(o *Options) {
+			o.Own = &Own{Mounts: []sandbox.Mount{{Source: "/usr", Target: "/x", Writable: true}}}
+		}, want: "SECURITY/sandbox-mount"},
+		"own: a wrong mount": {policy: func(p *decision.EffectivePolicy) { p.FS = decision.FS{Read: true, BasePath: outside} }, opts: func(o *Options) { o.Own = &Own{Mounts: []sandbox.Mount{{Source: "rel", Target: "/x"}}} }, want: "RUNTIME_ERROR/sandbox-spec"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := policy()
@@ -331,7 +335,9 @@ func TestOwn(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	mount := sandbox.Mount{Source: os.TempDir(), Target: "/m"}
-	r := runner(t, policy(), func(o *Options) {
+	p := policy()
+	p.FS = decision.FS{Read: true, BasePath: t.TempDir()}
+	r := runner(t, p, func(o *Options) {
 		o.Own = &Own{Backend: "a", Image: "dir:/i", Mounts: []sandbox.Mount{mount}, Stdout: &out, Limits: decision.SandboxLimits{MemoryMB: 128}}
 	}, f)
 	if _, failed := r.Run(context.Background(), worker.Command{Argv: []string{"x"}}); failed != nil {
@@ -340,7 +346,7 @@ func TestOwn(t *testing.T) {
 	if out.String() != "a *** b" {
 		t.Errorf("output: %q", out.String())
 	}
-	if s := f.specs[0]; s.Image != "dir:/i" || len(s.Mounts) != 1 || s.Mounts[0] != mount {
+	if s := f.specs[0]; s.Image != "dir:/i" || len(s.Mounts) != 2 || s.Mounts[1] != mount {
 		t.Errorf("spec: %+v", s)
 	}
 	if f.cmds[0].Stderr != nil {

@@ -33,9 +33,14 @@ type Own struct {
 	Stdout, Stderr io.Writer
 }
 
-func (o *Own) add(s *sandbox.Spec) error {
+func (o *Own) add(s *sandbox.Spec, fs decision.FS) error {
 	if o == nil {
 		return nil
+	}
+	for _, m := range o.Mounts {
+		if !fs.Read || m.Writable && !fs.Write {
+			return fault.New(fault.PolicyDenied, "sandbox-mount", "the policy does not let a command see, or change, folders: %s; mount it read-only, or give the tool more by a profile", m.Target)
+		}
 	}
 	var over []string
 	for _, l := range []struct {

@@ -52,7 +52,7 @@ func (r *Runner) spec(left time.Duration) (sandbox.Spec, error) {
 		s.Mounts = []sandbox.Mount{{Source: base, Target: Work, Writable: p.FS.Write}}
 		s.WorkingDir = Work
 	}
-	if err := r.o.Own.add(&s); err != nil {
+	if err := r.o.Own.add(&s, p.FS); err != nil {
 		return s, err
 	}
 	return s, s.Check()

@@ -7,8 +7,9 @@ import "time"
 type Event struct {
 	SandboxID     string            `json:"sandboxId"`
 	Backend       string            `json:"backend"`
-	Image         string            `json:"image"` // "host" for ""
-	Argv          []string          `json:"argv"`  // as given; whoever writes it masks it
+	Image         string            `json:"image"`            // "host" for ""
+	Argv          []string          `json:"argv"`             // as given; whoever writes it masks it
+	Mounts        []Mount           `json:"mounts,omitempty"` // of the host, that it saw
 	ExitCode      int               `json:"exitCode"`
 	TimedOut      bool              `json:"timedOut"`
 	LimitHit      Dimension         `json:"limitHit,omitempty"`

@@ -89,7 +89,7 @@ func (o observer) report(c Command, began time.Time, r Result, err error) {
 		return
 	}
 	e := Event{
-		SandboxID: o.sb.ID(), Backend: o.sb.Backend(), Image: imageName(o.spec.Image), Argv: c.Argv,
+		SandboxID: o.sb.ID(), Backend: o.sb.Backend(), Image: imageName(o.spec.Image), Argv: c.Argv, Mounts: o.spec.Mounts,
 		ExitCode: r.ExitCode, TimedOut: r.TimedOut, LimitHit: r.LimitHit, Error: reasonOf(err),
 		Usage: r.Usage, Network: o.spec.Net().Name(), Connections: r.Net,
 		Partial: partial(o.spec, o.sb.Enforcement()), Began: began, CorrelationID: c.CorrelationID,
@@ -105,7 +105,7 @@ func (o observer) report(c Command, began time.Time, r Result, err error) {
 // tell gives l an event of its own: what it does to it nobody else sees.
 func tell(l Listener, e Event) {
 	defer func() { _ = recover() }()
-	e.Argv, e.Connections, e.Partial = slices.Clone(e.Argv), slices.Clone(e.Connections), maps.Clone(e.Partial)
+	e.Argv, e.Mounts, e.Connections, e.Partial = slices.Clone(e.Argv), slices.Clone(e.Mounts), slices.Clone(e.Connections), maps.Clone(e.Partial)
 	l(e)
 }
 

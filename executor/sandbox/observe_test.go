@@ -21,9 +21,10 @@ func TestEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	spec.Mounts = []sandbox.Mount{{Source: "/srv/data", Target: "/data", Writable: true}}
 	var events []sandbox.Event
 	o := sandbox.Observe(sb, spec,
-		func(e sandbox.Event) { e.Argv[0] = "changed"; clear(e.Partial); e.Connections = nil },
+		func(e sandbox.Event) { e.Argv[0] = "changed"; e.Mounts[0].Source = "changed"; clear(e.Partial); e.Connections = nil },
 		func(sandbox.Event) { panic("a listener") },
 		func(e sandbox.Event) { events = append(events, e) })
 	c := cmd("ok", "x")
@@ -52,6 +53,9 @@ func TestEvents(t *testing.T) {
 	for _, e := range events {
 		if e.SandboxID != "fake-1" || e.Backend != "fake" || e.Image != "host" || e.Network != "AllowList" || e.Began.IsZero() {
 			t.Errorf("%+v", e)
+		}
+		if !slices.Equal(e.Mounts, []sandbox.Mount{{Source: "/srv/data", Target: "/data", Writable: true}}) {
+			t.Errorf("mounts: %v", e.Mounts)
 		}
 		if !reflect.DeepEqual(e.Partial, map[string]string{"disk": "partial: a gap"}) {
 			t.Errorf("partial: %v", e.Partial)

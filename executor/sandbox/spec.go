@@ -50,9 +50,9 @@ type Spec struct {
 
 // A Mount is a folder or file of the host in the sandbox.
 type Mount struct {
-	Source   string // on the host; absolute
-	Target   string // in the sandbox; absolute and clean
-	Writable bool
+	Source   string `json:"source"` // on the host; absolute
+	Target   string `json:"target"` // in the sandbox; absolute and clean
+	Writable bool   `json:"writable"`
 }
 
 // NetPolicy is one of DenyAll, AllowList and Inherit.

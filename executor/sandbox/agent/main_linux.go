@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -157,9 +158,12 @@ func (a *agent) configure() error {
 		}
 	}
 	if a.cfg.Root != wire.RootReady || a.cfg.ScratchBytes >= 0 {
-		if err := watches(); err == nil {
+		switch err := watches(); {
+		case err == nil:
 			a.holds = append(a.holds, "watches")
-		} else {
+		case errors.Is(err, errWritable):
+			return err
+		default:
 			a.missing = append(a.missing, "watches")
 		}
 	}

