@@ -24,7 +24,12 @@ func TestEvents(t *testing.T) {
 	spec.Mounts = []sandbox.Mount{{Source: "/srv/data", Target: "/data", Writable: true}}
 	var events []sandbox.Event
 	o := sandbox.Observe(sb, spec,
-		func(e sandbox.Event) { e.Argv[0] = "changed"; e.Mounts[0].Source = "changed"; clear(e.Partial); e.Connections = nil },
+		func(e sandbox.Event) {
+			e.Argv[0] = "changed"
+			e.Mounts[0].Source = "changed"
+			clear(e.Partial)
+			e.Connections = nil
+		},
 		func(sandbox.Event) { panic("a listener") },
 		func(e sandbox.Event) { events = append(events, e) })
 	c := cmd("ok", "x")
