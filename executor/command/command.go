@@ -15,10 +15,12 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/fault"
 )
 
-// maxKept bounds the commands that are kept for the record of one call.
-const maxKept = 1000
+// maxKept is how many commands one call may run: as many as its record has
+// room for. One that would not be on record does not run.
+const maxKept = 100
 
 // Options are what the executor knows of a call.
 type Options struct {
@@ -63,6 +65,9 @@ func (r *Runner) Run(ctx context.Context, c worker.Command) (worker.CommandResul
 	}
 	if ctx.Err() != nil {
 		return worker.CommandResult{}, interrupted()
+	}
+	if r.full() {
+		return worker.CommandResult{}, fail(fault.Security, "too-many-commands", "denied: the call has run as many commands as its record holds; do the rest in one script, or in another call")
 	}
 	if refused := r.check(c); refused != nil {
 		r.keep(r.refusal(c, refused.Reason))
@@ -207,6 +212,12 @@ func (r *Runner) keep(e sandbox.Event) {
 	if len(r.events) < maxKept {
 		r.events = append(r.events, e)
 	}
+}
+
+func (r *Runner) full() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.events) >= maxKept
 }
 
 // refusal is the event of a command that was not started.

@@ -353,3 +353,21 @@ func TestOwn(t *testing.T) {
 		t.Error("a writer that nobody asked for")
 	}
 }
+
+// TestEveryCommandIsOnRecord: what the record of a call has no room for does
+// not run.
+func TestEveryCommandIsOnRecord(t *testing.T) {
+	f := &fake{id: "a", have: everything(sandbox.Full), answer: says("")}
+	r := runner(t, policy(), nil, f)
+	for range maxKept {
+		if _, failed := r.Run(context.Background(), worker.Command{Argv: []string{"true"}}); failed != nil {
+			t.Fatal(failed)
+		}
+	}
+	if _, failed := r.Run(context.Background(), worker.Command{Argv: []string{"bad"}}); failed == nil || failed.Reason != "too-many-commands" {
+		t.Errorf("got %v", failed)
+	}
+	if len(f.cmds) != maxKept || len(r.Events()) != maxKept {
+		t.Errorf("%d commands ran, %d are on record", len(f.cmds), len(r.Events()))
+	}
+}
