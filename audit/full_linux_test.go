@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"github.com/toolwarrant/toolwarrant/internal/smalldisk"
 )
 
