@@ -75,7 +75,7 @@ func (r *Runner) Run(ctx context.Context, c worker.Command) (worker.CommandResul
 	}
 	res, err := r.exec(ctx, c)
 	if err != nil {
-		f := failure(ctx, err, r.o.Policy.Sandbox)
+		f := failure(ctx, err, r.o.Policy.Sandbox, r.o.Own)
 		if f.Reason != "interrupted" {
 			r.o.Logger.Warn().Str("error", r.o.Mask.Clipped(err.Error())).Str("callId", r.o.CallID).Msg("a command did not run in its sandbox")
 		}

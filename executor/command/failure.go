@@ -73,8 +73,9 @@ func reasonOf(ctx context.Context, err error) string {
 }
 
 // failure is an error of a sandbox as the code is given it: without a path or
-// a text of this machine.
-func failure(ctx context.Context, err error, box *decision.Sandbox) *worker.Failure {
+// a text of this machine. Whoever runs a command of his own is told what he can
+// do about it.
+func failure(ctx context.Context, err error, box *decision.Sandbox, own *Own) *worker.Failure {
 	if ctx.Err() != nil {
 		return interrupted()
 	}
@@ -87,11 +88,19 @@ func failure(ctx context.Context, err error, box *decision.Sandbox) *worker.Fail
 	case errors.As(err, &f) && f.Code == fault.PolicyDenied:
 		return fail(fault.Security, f.Reason, f.Message)
 	case errors.As(err, &short):
-		return fail(fault.Security, sandbox.ErrUnenforceable.Reason, "nothing was started: "+short.Error()+" as the policy demands")
+		message := "nothing was started: " + short.Error() + " as the policy demands"
+		if own != nil {
+			message += "; \"toolwarrant sandbox backends\" shows what each does enforce, and --allow-partial goes on with that, on record"
+		}
+		return fail(fault.Security, sandbox.ErrUnenforceable.Reason, message)
 	case errors.Is(err, sandbox.ErrUnenforceable):
 		return fail(fault.Security, sandbox.ErrUnenforceable.Reason, "nothing was started: no sandbox that the policy allows ("+allowed+") enforces here what it demands")
 	case errors.Is(err, sandbox.ErrUnavailable):
 		return fail(fault.RuntimeError, sandbox.ErrUnavailable.Reason, "nothing was started: no sandbox that the policy allows ("+allowed+") works here; \"toolwarrant sandbox backends\" tells why")
+	case errors.As(err, &f) && errors.Is(err, sandbox.ErrImage) && own != nil && own.Image != "":
+		return fail(fault.InvalidInput, f.Reason, "nothing was started: the image "+own.Image+" cannot be used: "+f.Message)
+	case errors.As(err, &f) && errors.Is(err, sandbox.ErrImage) && own != nil && own.Backend != "":
+		return fail(fault.InvalidInput, f.Reason, "nothing was started: "+f.Message)
 	case errors.Is(err, sandbox.ErrImage):
 		return fail(fault.RuntimeError, sandbox.ErrImage.Reason, "nothing was started: the image that the policy names is not here")
 	case errors.As(err, &f) && errors.Is(err, sandbox.ErrSpec) && strings.HasPrefix(f.Pointer, "/network/"):

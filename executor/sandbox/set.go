@@ -104,7 +104,7 @@ func (s *Set) ByID(id string) (Factory, error) {
 }
 
 func none() error {
-	return Errorf(ErrUnavailable, "there is no sandbox back end for %s; run this on Linux, or in a container or virtual machine with Linux", runtime.GOOS)
+	return Errorf(ErrUnavailable, "there is no sandbox back end in use: all that this program has are left out; look at sandbox.enabled and sandbox.backends of the configuration")
 }
 
 // A Probed is a back end and what its last probe said.
@@ -182,6 +182,9 @@ func (s *Set) Preferred(ctx context.Context, spec Spec) (Factory, error) {
 		return nil, Errorf(ErrUnenforceable, "no sandbox enforces here what is asked (%s); ask for less, or accept it explicitly (AllowPartial)", reasons).Because(short)
 	case len(s.members) == 0:
 		return nil, none()
+	}
+	if runtime.GOOS != "linux" {
+		reasons += "; sandboxes need Linux: run this there, or in a container or virtual machine with it"
 	}
 	return nil, Errorf(ErrUnavailable, "no sandbox works here (%s)", reasons)
 }
