@@ -97,10 +97,13 @@ const maxStdin = 1 << 20
 // command checks the flags. Paths of the host are made absolute.
 func (f *sandboxFlags) command(argv []string, in io.Reader) (service.OwnCommand, error) {
 	own := f.own
-	own.Argv, own.Timeout = argv, f.timeout
+	own.Argv, own.Timeout, own.Image = argv, f.timeout, absoluteImage(f.own.Image)
 	own.Limits.CPUMillis = int64(f.cpus * 1000)
 	if f.cpus < 0 || own.Limits.MemoryMB < 0 || own.Limits.DiskMB < 0 || own.Limits.MaxProcesses < 0 || f.timeout < 0 {
 		return own, fault.New(fault.Usage, "flags", "a limit cannot be below 0")
+	}
+	if own.Dir != "" && !strings.HasPrefix(own.Dir, "/") {
+		return own, fault.New(fault.Usage, "flags", "--workdir is a folder of the sandbox and begins with /, and not %q", own.Dir)
 	}
 	for _, m := range f.mounts {
 		mount, err := parseMount(m)
@@ -132,6 +135,24 @@ func (f *sandboxFlags) command(argv []string, in io.Reader) (service.OwnCommand,
 		own.Input = string(b)
 	}
 	return own, nil
+}
+
+// absoluteImage is an image with the path in it, if it has one, made absolute.
+func absoluteImage(image string) string {
+	kind, path, has := strings.Cut(image, ":")
+	switch {
+	case has && path != "" && slices.Contains([]string{"dir", "oci", "wasm"}, kind):
+		kind += ":"
+	case strings.HasSuffix(image, ".wasm"):
+		kind, path = "", image
+	default:
+		return image
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return image
+	}
+	return kind + path
 }
 
 // parseMount reads SOURCE:TARGET[:ro|:rw]. A source may contain colons, a

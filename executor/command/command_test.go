@@ -205,7 +205,7 @@ func TestRefused(t *testing.T) {
 		"own: a writable mount without the grant": {policy: func(p *decision.EffectivePolicy) { p.FS = decision.FS{Read: true, BasePath: outside} }, opts: func(o *Options) {
 			o.Own = &Own{Mounts: []sandbox.Mount{{Source: "/usr", Target: "/x", Writable: true}}}
 		}, want: "SECURITY/sandbox-mount"},
-		"own: a wrong mount": {policy: func(p *decision.EffectivePolicy) { p.FS = decision.FS{Read: true, BasePath: outside} }, opts: func(o *Options) { o.Own = &Own{Mounts: []sandbox.Mount{{Source: "rel", Target: "/x"}}} }, want: "RUNTIME_ERROR/sandbox-spec"},
+		"own: a wrong mount": {policy: func(p *decision.EffectivePolicy) { p.FS = decision.FS{Read: true, BasePath: outside} }, opts: func(o *Options) { o.Own = &Own{Mounts: []sandbox.Mount{{Source: "rel", Target: "/x"}}} }, want: "INVALID_INPUT/sandbox-spec"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := policy()
@@ -336,7 +336,7 @@ func TestOwn(t *testing.T) {
 	var out bytes.Buffer
 	mount := sandbox.Mount{Source: os.TempDir(), Target: "/m"}
 	p := policy()
-	p.FS = decision.FS{Read: true, BasePath: t.TempDir()}
+	p.FS = decision.FS{Read: true, Write: true, BasePath: t.TempDir()}
 	r := runner(t, p, func(o *Options) {
 		o.Own = &Own{Backend: "a", Image: "dir:/i", Mounts: []sandbox.Mount{mount}, Stdout: &out, Limits: decision.SandboxLimits{MemoryMB: 128}}
 	}, f)
@@ -346,7 +346,7 @@ func TestOwn(t *testing.T) {
 	if out.String() != "a *** b" {
 		t.Errorf("output: %q", out.String())
 	}
-	if s := f.specs[0]; s.Image != "dir:/i" || len(s.Mounts) != 2 || s.Mounts[1] != mount {
+	if s := f.specs[0]; s.Image != "dir:/i" || len(s.Mounts) != 1 || s.Mounts[0] != mount || s.WorkingDir != "" {
 		t.Errorf("spec: %+v", s)
 	}
 	if f.cmds[0].Stderr != nil {

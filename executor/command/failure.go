@@ -103,6 +103,8 @@ func failure(ctx context.Context, err error, box *decision.Sandbox, own *Own) *w
 		return fail(fault.InvalidInput, f.Reason, "nothing was started: "+f.Message)
 	case errors.Is(err, sandbox.ErrImage):
 		return fail(fault.RuntimeError, sandbox.ErrImage.Reason, "nothing was started: the image that the policy names is not here")
+	case errors.As(err, &f) && errors.Is(err, sandbox.ErrSpec) && own != nil:
+		return fail(fault.InvalidInput, f.Reason, "nothing was started: "+f.Message+" ("+fault.Dotted(f.Pointer)+")")
 	case errors.As(err, &f) && errors.Is(err, sandbox.ErrSpec) && strings.HasPrefix(f.Pointer, "/network/"):
 		// Of the hosts that the document names, which its author can mend.
 		return fail(fault.InvalidInput, f.Reason, "nothing was started: "+f.Message+" ("+fault.Dotted(f.Pointer)+")")

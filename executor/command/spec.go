@@ -13,7 +13,8 @@ import (
 )
 
 // Work is where a command finds the base folder of the tool, and where it
-// starts. Without the grant of files there is none.
+// starts. Without the grant of files there is none, and for a command of the
+// terminal neither.
 const Work = "/work"
 
 // spec makes the specification of the sandbox from the decision. It reads
@@ -44,7 +45,8 @@ func (r *Runner) spec(left time.Duration) (sandbox.Spec, error) {
 		return s, err
 	}
 	// What may not be read is not there: a mount that can be written can be read.
-	if p.FS.Read {
+	// A command of the terminal has the folders that it names and no others.
+	if p.FS.Read && r.o.Own == nil {
 		base, err := r.base(p.FS.BasePath)
 		if err != nil {
 			return s, err

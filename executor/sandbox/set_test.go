@@ -114,7 +114,7 @@ func TestPreferred(t *testing.T) {
 		{"what falls short is taken when allowed", []*chosen{works("a", 1).enforcing(without(sandbox.Disk)), works("b", 2).enforcing(without(sandbox.CPU))}, partly, "b", nil, nil},
 		{"one without a gap goes before", []*chosen{works("a", 1), works("b", 2).enforcing(without(sandbox.CPU))}, partly, "a", nil, nil},
 		{"a wrong specification", []*chosen{works("a", 1)}, sandbox.Spec{}, "", sandbox.ErrSpec, nil},
-		{"no back end at all", nil, asked(), "", sandbox.ErrUnavailable, []string{"no sandbox back end for"}},
+		{"no back end at all", nil, asked(), "", sandbox.ErrUnavailable, []string{"all that this program has are left out"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := set(t, c.have...)
