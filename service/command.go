@@ -42,7 +42,7 @@ type OwnCommandResult struct {
 // ownCommandCode is the code of the document that an own command is for the
 // policy.
 const ownCommandCode = `const builder = new (Java.type("java.lang.ProcessBuilder"))(argv);
-builder.environment(Object.fromEntries(env));
+builder.environment(Object.fromEntries(envNames.map((name, i) => [name, envValues[i]])));
 if (dir !== "") builder.directory(dir);
 return builder.input(input).timeoutMs(timeoutMs).run();`
 
@@ -66,12 +66,12 @@ func (s *Service) RunCommand(ctx context.Context, p decision.Principal, c OwnCom
 		return failed(fault.From(err))
 	}
 	tool := &catalog.Tool{Spec: doc, Source: catalog.SourceUser, State: catalog.StateDraft, Why: "a command of the terminal"}
-	env := c.Env
-	if env == nil {
-		env = [][2]string{}
+	names, values := []string{}, []string{}
+	for _, e := range c.Env {
+		names, values = append(names, e[0]), append(values, e[1])
 	}
 	args, err := json.Marshal(map[string]any{
-		"argv": c.Argv, "env": env, "dir": c.Dir, "input": c.Input, "timeoutMs": c.Timeout.Milliseconds(),
+		"argv": c.Argv, "envNames": names, "envValues": values, "dir": c.Dir, "input": c.Input, "timeoutMs": c.Timeout.Milliseconds(),
 	})
 	if err != nil {
 		return failed(fault.From(err))
@@ -121,10 +121,12 @@ func ownCommandDocument(c OwnCommand) (*spec.Spec, error) {
 		"name": OwnCommandTool, "description": "Runs a command of the terminal in a sandbox. Returns its exit code and output.",
 		"codeType": "Javascript", "code": ownCommandCode, "category": "SYSTEM",
 		"params": []any{
-			param("argv", "ARRAY", "The command and its arguments."), param("env", "ARRAY", "Names and values of variables."),
+			param("argv", "ARRAY", "The command and its arguments."), param("envNames", "ARRAY", "Names of variables."), param("envValues", "ARRAY", "Their values."),
 			param("dir", "STRING", "Where it starts."), param("input", "STRING", "What it reads."), param("timeoutMs", "NUMBER", "How long it may take."),
 		},
 		"sandboxOverrides": overrides, "x-toolwarrant-sandbox": asked,
+		// Variables and input are how secrets are handed to a command.
+		"x-toolwarrant-mask": map[string]string{"envValues": "mask", "input": "hash"},
 	})
 	if err != nil {
 		return nil, err
