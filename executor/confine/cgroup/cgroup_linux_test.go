@@ -1,10 +1,13 @@
 package cgroup
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -136,5 +139,57 @@ func TestGroup(t *testing.T) {
 	tree.Sweep()
 	if _, err := os.Stat(stale); !os.IsNotExist(err) {
 		t.Error("the group of an owner that is gone stays")
+	}
+}
+
+// TestStart starts a process in a group, from a thread that is not left there.
+func TestStart(t *testing.T) {
+	tree, err := Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	if !tree.Starts() {
+		t.Skip("processes cannot be started in groups by this user")
+	}
+	g, err := tree.New(Limits{Memory: 64 << 20, Processes: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	own := func() string {
+		text, err := os.ReadFile("/proc/thread-self/cgroup")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	before := own()
+	c := exec.Command("sleep", "60")
+	c.SysProcAttr = &syscall.SysProcAttr{}
+	if err := g.Start(c.SysProcAttr, c.Start); err != nil {
+		t.Fatal(err)
+	}
+	if in, err := g.Holds(c.Process.Pid); !in || err != nil {
+		t.Error("the process is not in the group", err)
+	}
+	if after := own(); after != before {
+		t.Errorf("the thread is in\n%s and was in\n%s", after, before)
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	failed := errors.New("it does not start")
+	g, err = tree.New(Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Start(&syscall.SysProcAttr{}, func() error { return failed }); !errors.Is(err, failed) || own() != before {
+		t.Error(err, own())
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
 	}
 }

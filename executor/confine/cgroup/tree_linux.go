@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ type Tree struct {
 	unified bool
 	dirs    map[string]string // controller -> our folder; of the second version all are one
 	prefix  string            // of the names of this process' groups
-
+	starts  bool              // a process can be started in a group
 }
 
 // Open finds and prepares the place for groups. An error says why there is
@@ -96,6 +97,16 @@ func (t *Tree) try() error {
 	g, err := t.New(Limits{})
 	if err != nil {
 		return err
+	}
+	t.starts = t.unified
+	if !t.unified {
+		// In the place of threads, one of which may not find back.
+		tried := make(chan error)
+		go func() {
+			runtime.LockOSThread() // and it ends with this goroutine
+			tried <- g.Start(nil, func() error { return nil })
+		}()
+		t.starts = <-tried == nil
 	}
 	return g.Close()
 }

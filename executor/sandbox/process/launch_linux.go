@@ -44,21 +44,31 @@ func (l *launch) start(ctx context.Context) (inst *host.Instance, err error) {
 	_, shared := l.spec.Net().(sandbox.Inherit)
 	if !shared {
 		if s := l.f.stash.take(); s != nil {
-			if inst, err := l.prepare(ctx, s); err == nil {
+			if inst, err := l.prepare(ctx, s, nil); err == nil {
 				return inst, nil
 			}
 			// It may have been ended while it waited; a new one tells.
 		}
 	}
-	s, err := l.f.spawn(ctx, !shared)
+	var group *cgroup.Group
+	if l.f.groups != nil && l.f.groups.Starts() {
+		if group, err = l.group(); err != nil {
+			return nil, unavailable(ctx, err)
+		}
+	}
+	s, err := l.f.spawn(ctx, !shared, group)
 	if err != nil {
+		if group != nil {
+			_ = group.Close()
+		}
 		return nil, unavailable(ctx, fmt.Errorf("the agent does not start: %w", err))
 	}
-	return l.prepare(ctx, s)
+	return l.prepare(ctx, s, group)
 }
 
-// prepare makes a sandbox of an agent, or ends it.
-func (l *launch) prepare(ctx context.Context, s *spawned) (inst *host.Instance, err error) {
+// prepare makes a sandbox of an agent, or ends it. group is the one that the
+// agent was started in, or nil: then it is moved into one.
+func (l *launch) prepare(ctx context.Context, s *spawned, group *cgroup.Group) (inst *host.Instance, err error) {
 	defer func() {
 		if err != nil {
 			s.discard()
@@ -67,15 +77,19 @@ func (l *launch) prepare(ctx context.Context, s *spawned) (inst *host.Instance, 
 	inst = &host.Instance{Conn: s.conn, Kill: s.kill, Gone: s.gone}
 	// The kernel may take longer to move the agent into its group than all
 	// the rest takes. Nothing but the agent runs before both are done.
-	var group *cgroup.Group
 	var failed error
 	grouped := make(chan struct{})
-	go func() {
-		defer close(grouped)
-		if l.f.groups != nil {
-			group, failed = l.confine(s)
-		}
-	}()
+	if group != nil {
+		failed = owned(s, group)
+		close(grouped)
+	} else {
+		go func() {
+			defer close(grouped)
+			if l.f.groups != nil {
+				group, failed = l.confine(s)
+			}
+		}()
+	}
 	ready, files, err := l.configure(ctx, s)
 	<-grouped
 	if err == nil && failed != nil {
@@ -121,18 +135,31 @@ func unavailable(ctx context.Context, err error) error {
 	return sandbox.Errorf(sandbox.ErrUnavailable, "a sandbox could not be started: %v", err).Because(err)
 }
 
-// confine puts the agent into a group. The group ends with it.
-func (l *launch) confine(s *spawned) (*cgroup.Group, error) {
+// group makes the control group of the sandbox.
+func (l *launch) group() (*cgroup.Group, error) {
 	limits := cgroup.Limits{Memory: int64(l.spec.Limits.MemoryMB+l.spec.Limits.DiskMB)<<20 + agentAllowance}
 	if l.f.groups.HasCPU() {
 		limits.CPU = l.spec.Limits.CPUShares
 	}
-	group, err := l.f.groups.New(limits)
+	return l.f.groups.New(limits)
+}
+
+// owned has the group end with the agent.
+func owned(s *spawned, group *cgroup.Group) error {
+	if s.atEnd(func() { _ = group.Close() }) {
+		return nil
+	}
+	return errors.Join(errors.New("the agent ended"), group.Close())
+}
+
+// confine moves the agent into a group.
+func (l *launch) confine(s *spawned) (*cgroup.Group, error) {
+	group, err := l.group()
 	if err != nil {
 		return nil, err
 	}
-	if !s.atEnd(func() { _ = group.Close() }) {
-		return nil, errors.Join(errors.New("the agent ended"), group.Close())
+	if err := owned(s, group); err != nil {
+		return nil, err
 	}
 	return group, group.Add(s.proc.Pid)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/agent"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
@@ -53,7 +54,7 @@ type spawned struct {
 }
 
 // spawn starts an agent.
-func (f *Factory) spawn(ctx context.Context, ownNetwork bool) (*spawned, error) {
+func (f *Factory) spawn(ctx context.Context, ownNetwork bool, in *cgroup.Group) (*spawned, error) {
 	near, far, err := wire.Pair()
 	if err != nil {
 		return nil, err
@@ -61,11 +62,17 @@ func (f *Factory) spawn(ctx context.Context, ownNetwork bool) (*spawned, error) 
 	defer far.Close()
 	s := &spawned{conn: near, gone: make(chan struct{})}
 	attr := &os.ProcAttr{Dir: "/", Env: []string{"GOMAXPROCS=4"}, Files: []*os.File{f.null, f.null, f.null, far}, Sys: attributes(ownNetwork)}
-	err = f.starter.Do(ctx, func() (err error) {
+	start := func() (err error) {
 		s.proc, err = os.StartProcess(f.program.path(), []string{agent.Name}, attr)
 		return err
+	}
+	err = f.starter.Do(ctx, func() error {
+		if in != nil {
+			return in.Start(attr.Sys, start)
+		}
+		return start()
 	})
-	if err != nil {
+	if err != nil && s.proc == nil {
 		_ = near.Close()
 		return nil, err
 	}
@@ -80,6 +87,10 @@ func (f *Factory) spawn(ctx context.Context, ownNetwork bool) (*spawned, error) 
 		}
 		close(s.gone)
 	}()
+	if err != nil { // it started, and its group is not what it should be
+		s.discard()
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -152,7 +163,7 @@ func (s *stash) fill() {
 			return
 		}
 		s.mu.Unlock()
-		one, err := s.f.spawn(context.Background(), true)
+		one, err := s.f.spawn(context.Background(), true, nil)
 		s.mu.Lock()
 		if err != nil || s.over {
 			s.filled = false
