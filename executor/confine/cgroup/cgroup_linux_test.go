@@ -74,7 +74,7 @@ func TestUnified(t *testing.T) {
 	} {
 		file(filepath.Join(group, name), text)
 	}
-	if err := g.limit(Limits{Memory: 1 << 20, Processes: 9, CPU: 0.5}); err != nil {
+	if err := g.Limit(Limits{Memory: 1 << 20, Processes: 9, CPU: 0.5}); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Add(42); err != nil {

@@ -34,7 +34,7 @@ func (t *Tree) New(l Limits) (*Group, error) {
 			return nil, errors.Join(fmt.Errorf("a control group: %w", err), g.Close())
 		}
 	}
-	if err := g.limit(l); err != nil {
+	if err := g.Limit(l); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
@@ -75,7 +75,9 @@ func (g *Group) dir(kind string) string {
 	return ""
 }
 
-func (g *Group) limit(l Limits) error {
+// Limit bounds the group, also when processes are in it; what is 0 in l stays as
+// it is.
+func (g *Group) Limit(l Limits) error {
 	quota := int64(l.CPU * float64(period/time.Microsecond))
 	const least = 1000 // microseconds, of the kernel
 	quota = max(quota, least)

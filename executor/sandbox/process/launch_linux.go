@@ -44,50 +44,43 @@ func (l *launch) start(ctx context.Context) (inst *host.Instance, err error) {
 	_, shared := l.spec.Net().(sandbox.Inherit)
 	if !shared {
 		if s := l.f.stash.take(); s != nil {
-			if inst, err := l.prepare(ctx, s, nil); err == nil {
+			if inst, err := l.prepare(ctx, s); err == nil {
 				return inst, nil
 			}
 			// It may have been ended while it waited; a new one tells.
 		}
 	}
-	var group *cgroup.Group
-	if l.f.groups != nil && l.f.groups.Starts() {
-		if group, err = l.group(); err != nil {
-			return nil, unavailable(ctx, err)
-		}
-	}
-	s, err := l.f.spawn(ctx, !shared, group)
+	s, err := l.f.spawn(ctx, !shared)
 	if err != nil {
-		if group != nil {
-			_ = group.Close()
-		}
 		return nil, unavailable(ctx, fmt.Errorf("the agent does not start: %w", err))
 	}
-	return l.prepare(ctx, s, group)
+	return l.prepare(ctx, s)
 }
 
-// prepare makes a sandbox of an agent, or ends it. group is the one that the
-// agent was started in, or nil: then it is moved into one.
-func (l *launch) prepare(ctx context.Context, s *spawned, group *cgroup.Group) (inst *host.Instance, err error) {
+// prepare makes a sandbox of an agent, or ends it.
+func (l *launch) prepare(ctx context.Context, s *spawned) (inst *host.Instance, err error) {
 	defer func() {
 		if err != nil {
 			s.discard()
 		}
 	}()
 	inst = &host.Instance{Conn: s.conn, Kill: s.kill, Gone: s.gone}
-	// The kernel may take longer to move the agent into its group than all
-	// the rest takes. Nothing but the agent runs before both are done.
+	// Where the agent has to be moved into its group, the kernel may take longer
+	// for that than all the rest takes. Nothing but the agent runs before both
+	// are done.
+	group := s.group
 	var failed error
 	grouped := make(chan struct{})
-	if group != nil {
-		failed = owned(s, group)
+	switch {
+	case l.f.groups == nil:
 		close(grouped)
-	} else {
+	case group != nil:
+		failed = group.Limit(l.limits())
+		close(grouped)
+	default:
 		go func() {
 			defer close(grouped)
-			if l.f.groups != nil {
-				group, failed = l.confine(s)
-			}
+			group, failed = l.confine(s)
 		}()
 	}
 	ready, files, err := l.configure(ctx, s)
@@ -135,31 +128,23 @@ func unavailable(ctx context.Context, err error) error {
 	return sandbox.Errorf(sandbox.ErrUnavailable, "a sandbox could not be started: %v", err).Because(err)
 }
 
-// group makes the control group of the sandbox.
-func (l *launch) group() (*cgroup.Group, error) {
+// limits are those of the control group.
+func (l *launch) limits() cgroup.Limits {
 	limits := cgroup.Limits{Memory: int64(l.spec.Limits.MemoryMB+l.spec.Limits.DiskMB)<<20 + agentAllowance}
 	if l.f.groups.HasCPU() {
 		limits.CPU = l.spec.Limits.CPUShares
 	}
-	return l.f.groups.New(limits)
+	return limits
 }
 
-// owned has the group end with the agent.
-func owned(s *spawned, group *cgroup.Group) error {
-	if s.atEnd(func() { _ = group.Close() }) {
-		return nil
-	}
-	return errors.Join(errors.New("the agent ended"), group.Close())
-}
-
-// confine moves the agent into a group.
+// confine moves the agent into a group, which ends with it.
 func (l *launch) confine(s *spawned) (*cgroup.Group, error) {
-	group, err := l.group()
+	group, err := l.f.groups.New(l.limits())
 	if err != nil {
 		return nil, err
 	}
-	if err := owned(s, group); err != nil {
-		return nil, err
+	if !s.atEnd(func() { _ = group.Close() }) {
+		return nil, errors.Join(errors.New("the agent ended"), group.Close())
 	}
 	return group, group.Add(s.proc.Pid)
 }

@@ -47,6 +47,9 @@ type spawned struct {
 	conn *wire.Conn
 	proc *os.Process
 	gone chan struct{}
+	// group is the control group that it was started in, which ends with it and
+	// bounds nothing yet; nil: it is in none.
+	group *cgroup.Group
 
 	mu    sync.Mutex
 	after []func() // run between the end of the process and gone
@@ -54,7 +57,7 @@ type spawned struct {
 }
 
 // spawn starts an agent.
-func (f *Factory) spawn(ctx context.Context, ownNetwork bool, in *cgroup.Group) (*spawned, error) {
+func (f *Factory) spawn(ctx context.Context, ownNetwork bool) (*spawned, error) {
 	near, far, err := wire.Pair()
 	if err != nil {
 		return nil, err
@@ -62,18 +65,28 @@ func (f *Factory) spawn(ctx context.Context, ownNetwork bool, in *cgroup.Group) 
 	defer far.Close()
 	s := &spawned{conn: near, gone: make(chan struct{})}
 	attr := &os.ProcAttr{Dir: "/", Env: []string{"GOMAXPROCS=4"}, Files: []*os.File{f.null, f.null, f.null, far}, Sys: attributes(ownNetwork)}
+	if f.groups != nil && f.groups.Starts() {
+		if s.group, err = f.groups.New(cgroup.Limits{}); err != nil {
+			_ = near.Close()
+			return nil, err
+		}
+		s.after = append(s.after, func() { _ = s.group.Close() })
+	}
 	start := func() (err error) {
 		s.proc, err = os.StartProcess(f.program.path(), []string{agent.Name}, attr)
 		return err
 	}
 	err = f.starter.Do(ctx, func() error {
-		if in != nil {
-			return in.Start(attr.Sys, start)
+		if s.group != nil {
+			return s.group.Start(attr.Sys, start)
 		}
 		return start()
 	})
 	if err != nil && s.proc == nil {
 		_ = near.Close()
+		for _, f := range s.after {
+			f()
+		}
 		return nil, err
 	}
 	go func() {
@@ -163,7 +176,7 @@ func (s *stash) fill() {
 			return
 		}
 		s.mu.Unlock()
-		one, err := s.f.spawn(context.Background(), true, nil)
+		one, err := s.f.spawn(context.Background(), true)
 		s.mu.Lock()
 		if err != nil || s.over {
 			s.filled = false
