@@ -152,6 +152,7 @@ func TestClassReach(t *testing.T) {
 		"java.util.ArrayList": "*js.javaList", "java.util.HashMap": "*js.javaMap", "java.util.LinkedHashMap": "*js.javaMap",
 		"java.util.HashSet": "*js.javaMap", "java.util.LinkedHashSet": "*js.javaMap", "java.util.regex.Pattern": "*js.javaMatcher *js.javaPattern",
 		"java.time.LocalDate": "js.date", "java.time.Duration": "time.Duration", "java.security.MessageDigest": "*js.digest",
+		"java.lang.ProcessBuilder": "*js.javaMap *js.processBuilder",
 	}
 	for name, build := range hostClasses {
 		t.Run(name, func(t *testing.T) {

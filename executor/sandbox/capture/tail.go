@@ -31,7 +31,14 @@ func (t *Tail) Write(b []byte) (int, error) {
 func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.Join(strings.FieldsFunc(string(t.text), func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar
-	}), " ")
+	shown := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r) || r == unicode.ReplacementChar:
+			return -1
+		}
+		return r
+	}, string(t.text))
+	return strings.Join(strings.Fields(shown), " ")
 }

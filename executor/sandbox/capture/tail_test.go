@@ -10,7 +10,7 @@ func TestTail(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                          "",
 		"one\nline\r\n":             "one line",
-		"\x1b[31mred\x1b[0m \u202e": "[31mred [0m",
+		"\x1b[31mred\x1b[0m \u202e": "[31mred[0m",
 		"half \xe2\x82":             "half",
 		strings.Repeat("x", TailBytes) + "the end": strings.Repeat("x", TailBytes-7) + "the end",
 	} {
