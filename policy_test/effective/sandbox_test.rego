@@ -77,6 +77,8 @@ test_an_author_may_require_what_nobody_else_does if {
 	sandbox.require.memory == "full"
 }
 
+_ruled(rules) := object.union(data.toolwarrant.settings.sandbox, {"rules": rules})
+
 _rules := [
 	{"tools": ["probe"], "tags": ["none-such"], "image": "dir:/no"},
 	{
@@ -97,19 +99,18 @@ test_the_first_rule_that_matches if {
 		"env": {"KEY"},
 		"warm": "python",
 	} with input as fixture.overriding(_commands)
-		with data.toolwarrant.settings.sandbox.rules as _rules
+		with data.toolwarrant.settings.sandbox as _ruled(_rules)
 }
 
 test_a_rule_for_everybody_else if {
 	sandbox := effective.sandbox with input as fixture.overriding(_commands)
-		with data.toolwarrant.settings.sandbox.rules as [_rules[0], _rules[2]]
+		with data.toolwarrant.settings.sandbox as _ruled([_rules[0], _rules[2]])
 	sandbox.image == "dir:/late"
 	sandbox.allowPartial == false
 }
 
 test_settings_without_rules if {
 	sandbox := effective.sandbox with input as fixture.overriding(_commands)
-		with data.toolwarrant.settings.sandbox as object.remove(data.toolwarrant.settings.sandbox, ["rules"])
 	sandbox.image == ""
 }
 
