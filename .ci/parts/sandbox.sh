@@ -39,6 +39,12 @@ go test -count=1 -timeout 15m ./executor/sandbox/process -run '^TestPool$' -v -e
 grep -q '^--- PASS: TestPool' "$SCRATCH/pool.txt" || fail 'executions leave something, or see each other'
 note '10,000 executions in a pool with kills'
 
+say 'the detector of races, for what the gate leaves out of it'
+go_test -race -short -timeout 15m ./executor/sandbox/wasm ./executor/sandbox/container ./executor/sandbox/image ./executor/sandbox/microvm >"$SCRATCH/races.txt" || {
+	tail -n 60 "$SCRATCH/races.txt"
+	fail 'a race in a back end'
+}
+
 say 'the allow-list: what gets through, and the ways around it'
 go_test -timeout 10m ./executor/sandbox/allow ./executor/sandbox/netns -v >"$SCRATCH/allow.txt" || {
 	grep -v '^=== ' "$SCRATCH/allow.txt" | tail -n 60
