@@ -4,6 +4,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -23,7 +24,14 @@ func TestAgentSurvivesSignals(t *testing.T) {
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	agents := slices.DeleteFunc(children(), func(pid int) bool { return slices.Contains(before, pid) })
+	var agents []int
+	for range 500 { // those that were tried before may take a moment to end
+		agents = slices.DeleteFunc(children(), func(pid int) bool { return slices.Contains(before, pid) })
+		if len(agents) == 1 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	if len(agents) != 1 {
 		t.Fatalf("%d agents", len(agents))
 	}
