@@ -72,8 +72,8 @@ func TestPolicy(ctx context.Context, o Options) (*TestReport, error) {
 	return report, nil
 }
 
-// runTests runs the test modules of a policy through OPA's own tester, under
-// the capabilities that the policy itself has.
+// runTests runs the test modules of a policy, under the capabilities that the
+// policy itself has.
 func runTests(ctx context.Context, s *source) (*TestReport, error) {
 	files := maps.Clone(s.rego)
 	maps.Copy(files, s.tests)
@@ -90,17 +90,14 @@ func runTests(ctx context.Context, s *source) (*TestReport, error) {
 	defer cancel()
 	var slowest slow
 	err = storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		results, err := tester.NewRunner().
-			SetCompiler(ast.NewCompiler().WithCapabilities(s.capabilities)).
-			SetStore(store).SetModules(modules).RaiseBuiltinErrors(true).SetTimeout(testTimeout).
-			RunTests(within, txn)
+		run, err := newTestRun(within, s, store, txn, modules)
 		if err != nil {
 			return err
 		}
-		for res := range results {
+		run.all(within, func(res *tester.Result) {
 			slowest.note(res)
 			report.add(res, modules)
-		}
+		})
 		return nil
 	})
 	if err != nil {
