@@ -167,7 +167,7 @@ func TestStart(t *testing.T) {
 	before := own()
 	c := exec.Command("sleep", "60")
 	c.SysProcAttr = &syscall.SysProcAttr{}
-	if err := g.Start(c.SysProcAttr, c.Start); err != nil {
+	if err := g.Place().Start(c.SysProcAttr, c.Start); err != nil {
 		t.Fatal(err)
 	}
 	if in, err := g.Holds(c.Process.Pid); !in || err != nil {
@@ -186,7 +186,7 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Start(&syscall.SysProcAttr{}, func() error { return failed }); !errors.Is(err, failed) || own() != before {
+	if err := g.Place().Start(&syscall.SysProcAttr{}, func() error { return failed }); !errors.Is(err, failed) || own() != before {
 		t.Error(err, own())
 	}
 	if err := g.Close(); err != nil {

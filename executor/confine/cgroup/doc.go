@@ -24,3 +24,14 @@ type Usage struct {
 	OutOfMemory int64 // times that a process was killed for memory
 	Refused     int64 // times that a process could not be made
 }
+
+// A Place is a group, as it is told to another process of this machine that is
+// to start one in it.
+type Place struct {
+	// Unified is the folder of the second version.
+	Unified string `json:"unified,omitempty"`
+	// Into are the folders of the first version, and Back where the process that
+	// starts is itself.
+	Into []string `json:"into,omitempty"`
+	Back []string `json:"back,omitempty"`
+}

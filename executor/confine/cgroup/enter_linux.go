@@ -6,7 +6,22 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// Place tells where g is. It is for processes that are in the groups that this
+// one is in, as its children are.
+func (g *Group) Place() Place {
+	if g.tree.unified {
+		return Place{Unified: g.dir("memory")}
+	}
+	var p Place
+	for _, dir := range g.tree.unique() {
+		p.Into, p.Back = append(p.Into, filepath.Join(dir, g.name)), append(p.Back, filepath.Dir(dir))
+	}
+	return p
+}
 
 // Start runs start, which starts one process with attr, so that the process is
 // in the group from its first moment. To move one that runs costs milliseconds
@@ -18,9 +33,9 @@ import (
 // The calling goroutine must be locked to its thread. On an error of Start the
 // process may have started, and the thread may still be in the group: the caller
 // ends both.
-func (g *Group) Start(attr *syscall.SysProcAttr, start func() error) error {
-	if g.tree.unified {
-		dir, err := g.Folder()
+func (p Place) Start(attr *syscall.SysProcAttr, start func() error) error {
+	if p.Unified != "" {
+		dir, err := os.Open(p.Unified)
 		if err != nil {
 			return err
 		}
@@ -28,47 +43,35 @@ func (g *Group) Start(attr *syscall.SysProcAttr, start func() error) error {
 		attr.UseCgroupFD, attr.CgroupFD = true, int(dir.Fd())
 		return start()
 	}
-	if err := g.enter(); err != nil {
-		return errors.Join(err, g.tree.leave())
+	if err := step(p.Into); err != nil {
+		return errors.Join(err, step(p.Back))
 	}
 	err := start()
-	return errors.Join(err, g.tree.leave())
+	return errors.Join(err, step(p.Back))
 }
 
 // Starts reports whether Start works here: a thread that is not root's may step
 // into a group and not out of it.
 func (t *Tree) Starts() bool { return t.starts }
 
-func (g *Group) enter() error {
-	for _, dir := range g.tree.unique() {
-		if err := step(filepath.Join(dir, g.name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// leave takes the calling thread back to where this process is.
-func (t *Tree) leave() error {
-	var failed error
-	for _, dir := range t.unique() {
-		failed = errors.Join(failed, step(filepath.Dir(dir)))
+// step moves the calling thread into each of dirs, as far as it can; 0 is
+// itself, the one thread that can be moved without stopping all others.
+func step(dirs []string) (failed error) {
+	for _, dir := range dirs {
+		failed = errors.Join(failed, stepInto(dir))
 	}
 	return failed
 }
 
-// step moves the calling thread; 0 is itself, the one thread that can be moved
-// without stopping all others.
-func step(dir string) error {
-	f, err := os.OpenFile(filepath.Join(dir, "tasks"), os.O_WRONLY, 0)
+func stepInto(dir string) error {
+	fd, err := unix.Open(filepath.Join(dir, "tasks"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("a control group: %w", err)
+		return fmt.Errorf("a control group: %s: %w", dir, err)
 	}
 	// Straight from this thread: a write of package os could be made by it
 	// alone as well, but says so nowhere.
-	_, err = syscall.Write(int(f.Fd()), []byte("0"))
-	if err != nil {
+	if _, err = unix.Write(fd, []byte("0")); err != nil {
 		err = fmt.Errorf("%s: %w", dir, err)
 	}
-	return errors.Join(err, f.Close())
+	return errors.Join(err, unix.Close(fd))
 }

@@ -104,7 +104,7 @@ func (t *Tree) try() error {
 		tried := make(chan error)
 		go func() {
 			runtime.LockOSThread() // and it ends with this goroutine
-			tried <- g.Start(nil, func() error { return nil })
+			tried <- g.Place().Start(nil, func() error { return nil })
 		}()
 		t.starts = <-tried == nil
 	}

@@ -26,6 +26,8 @@ const (
 	// Stream is the conversation over standard input and output, for runtimes that
 	// pass no descriptor.
 	Stream = "stream"
+	// Launch starts other agents, as it is told on descriptor 3.
+	Launch = "launch"
 	// AskVersion writes wire.Version to standard output.
 	AskVersion = "version"
 	// Hold does nothing until standard input ends: the namespaces that it was

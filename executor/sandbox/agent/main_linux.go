@@ -42,6 +42,8 @@ func Main() {
 		serve(parent)
 	case args[0] == Stream:
 		serve(overStream)
+	case args[0] == Launch:
+		launch()
 	case args[0] == AskVersion:
 		_, _ = os.Stdout.WriteString(strconv.Itoa(wire.Version) + "\n")
 	case args[0] == Hold:

@@ -37,6 +37,9 @@ type Factory struct {
 	stash   *stash
 	owners  owners
 
+	launching sync.Mutex
+	launches  *launcher // nil: none was needed yet
+
 	probing sync.Mutex
 	probed  *sandbox.Availability
 	closed  sync.Once
@@ -65,6 +68,12 @@ func (f *Factory) Close() error {
 		f.once.Do(func() { f.failed = errors.New("the factory was closed") })
 		if f.stash != nil {
 			f.stash.close()
+		}
+		f.launching.Lock()
+		last := f.launches
+		f.launching.Unlock()
+		if last != nil {
+			last.close()
 		}
 		f.owners.close()
 		if f.program != nil {

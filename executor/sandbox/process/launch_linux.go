@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/agent"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
@@ -146,7 +147,7 @@ func (l *launch) confine(s *spawned) (*cgroup.Group, error) {
 	if !s.atEnd(func() { _ = group.Close() }) {
 		return nil, errors.Join(errors.New("the agent ended"), group.Close())
 	}
-	return group, group.Add(s.proc.Pid)
+	return group, group.Add(s.pid)
 }
 
 // configure has the agent make the sandbox. The files are the listeners of an
@@ -220,7 +221,7 @@ func (l *launch) config() wire.Config {
 		cfg.Net, cfg.Ports, cfg.Prefixes = wire.NetAllow, l.list.Ports(), l.list.Prefixes()
 	}
 	if os.Geteuid() == 0 {
-		cfg.UID, cfg.GID = commandID, commandID
+		cfg.UID, cfg.GID = agent.CommandID, agent.CommandID
 	}
 	if l.f.groups == nil {
 		cfg.MaxMemory = uint64(limits.MemoryMB) << 20

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
-	"os/exec"
 	"strconv"
+
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 )
@@ -155,12 +156,12 @@ func TestCancelAndBusy(t *testing.T) {
 func TestAgentKilled(t *testing.T) {
 	box := create(t, factory(t, Options{}), spec())
 	sh(t, box, "echo x >/tmp/x")
-	out, err := exec.Command("pgrep", "-P", strconv.Itoa(os.Getpid()), "-f", "^toolwarrant-agent").Output()
-	if err != nil {
-		t.Skip("the agent cannot be found: ", err)
+	found := agents()
+	if len(found) == 0 {
+		t.Fatal("no agent is found")
 	}
-	for pid := range strings.FieldsSeq(string(out)) {
-		if err := exec.Command("kill", "-9", pid).Run(); err != nil {
+	for _, pid := range found {
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 			t.Log(err)
 		}
 	}

@@ -142,8 +142,8 @@ func newSpace(ctx context.Context, f *Factory, uid, gid int) (*os.File, error) {
 	defer out.Close()
 	attr := &os.ProcAttr{Dir: "/", Env: []string{}, Files: []*os.File{in, f.null, f.null}, Sys: &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWUSER, Pdeathsig: syscall.SIGKILL,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: commandHostID, Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: commandHostID, Size: 1}},
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: agent.CommandHostID, Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: agent.CommandHostID, Size: 1}},
 		Credential:  &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), NoSetGroups: true},
 	}}
 	var holder *os.Process

@@ -99,7 +99,9 @@ type users struct {
 func (u *users) lease(t *testing.T) {
 	l, err := u.pool.Borrow(t.Context())
 	if err != nil {
-		t.Error(err)
+		if !excused(err) {
+			t.Error(err)
+		}
 		return
 	}
 	defer l.Close()
@@ -164,8 +166,8 @@ func excused(err error) bool {
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// killAtRandom ends agents, which are the children of this process, as an
-// operator or the kernel might.
+// killAtRandom ends agents, and now and then the launcher with all of them, as
+// an operator or the kernel might.
 func (u *users) killAtRandom(stop chan struct{}) {
 	for {
 		select {
@@ -173,15 +175,28 @@ func (u *users) killAtRandom(stop chan struct{}) {
 			return
 		case <-time.After(time.Duration(50+rand.IntN(200)) * time.Millisecond):
 		}
-		if list := children(); len(list) > 0 && syscall.Kill(list[rand.IntN(len(list))], syscall.SIGKILL) == nil {
+		list := agents()
+		if rand.IntN(20) == 0 {
+			list = children("self")
+		}
+		if len(list) > 0 && syscall.Kill(list[rand.IntN(len(list))], syscall.SIGKILL) == nil {
 			u.kills.Add(1)
 		}
 	}
 }
 
-func children() []int {
+// agents are the children of launchers, which are those of this process.
+func agents() (list []int) {
+	for _, pid := range children("self") {
+		list = append(list, children(strconv.Itoa(pid))...)
+	}
+	return list
+}
+
+// children are those of the process with this name in /proc.
+func children(of string) []int {
 	var list []int
-	files, _ := filepath.Glob("/proc/self/task/*/children")
+	files, _ := filepath.Glob("/proc/" + of + "/task/*/children")
 	for _, name := range files {
 		text, _ := os.ReadFile(name)
 		for _, f := range strings.Fields(string(text)) {
@@ -230,7 +245,7 @@ func remains(t *testing.T, temp string) []remain {
 		return nil
 	})
 	return []remain{
-		{"children", len(children())},
+		{"children", len(children("self"))},
 		{"mounts", strings.Count(string(mounts), "\n")},
 		{"control groups", groups},
 		{"descriptors", count("/proc/self/fd/*")},

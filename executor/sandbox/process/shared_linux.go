@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/agent"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
@@ -14,9 +15,9 @@ import (
 // The users of a sandbox that root makes, for those that make the namespaces
 // themselves: what the host sees, and what the commands see.
 const (
-	AgentHostID   = agentHostID
-	CommandHostID = commandHostID
-	CommandID     = commandID
+	AgentHostID   = agent.HostID
+	CommandHostID = agent.CommandHostID
+	CommandID     = agent.CommandID
 )
 
 // A Setup is what an agent has to be told of a Spec, for back ends that start

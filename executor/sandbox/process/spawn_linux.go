@@ -4,56 +4,26 @@ import (
 	"context"
 	"os"
 	"sync"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
-	"github.com/toolwarrant/toolwarrant/executor/sandbox/agent"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
-
-// The users of a sandbox as the host sees them, where root makes it: numbers
-// that nobody has. Inside, the agent is 0 and commands are commandID.
-const (
-	agentHostID   = 0x70000000
-	commandHostID = agentHostID + 1
-	commandID     = 1000
-)
-
-const spaces = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP
-
-// attributes are those of an agent, which is root in namespaces of its own.
-func attributes(ownNetwork bool) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{
-		Cloneflags: spaces, Setsid: true, Pdeathsig: syscall.SIGKILL,
-		Credential: &syscall.Credential{},
-	}
-	if ownNetwork {
-		a.Cloneflags |= syscall.CLONE_NEWNET
-	}
-	if os.Geteuid() == 0 {
-		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: agentHostID, Size: 1}, {ContainerID: commandID, HostID: commandHostID, Size: 1}}
-		a.GidMappings = a.UidMappings
-		a.GidMappingsEnableSetgroups = true
-		return a
-	}
-	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
-	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
-	a.Credential.NoSetGroups = true
-	return a
-}
 
 // spawned is an agent that waits for its configuration.
 type spawned struct {
 	conn *wire.Conn
-	proc *os.Process
+	pid  int
 	gone chan struct{}
 	// group is the control group that it was started in, which ends with it and
 	// bounds nothing yet; nil: it is in none.
 	group *cgroup.Group
 
-	mu    sync.Mutex
-	after []func() // run between the end of the process and gone
-	ended bool     // they run, or have run
+	mu     sync.Mutex
+	handle *os.File // of the process; nil before its start and after its end
+	after  []func() // run between the end of the process and gone
+	ended  bool     // they run, or have run
 }
 
 // spawn starts an agent.
@@ -64,47 +34,40 @@ func (f *Factory) spawn(ctx context.Context, ownNetwork bool) (*spawned, error) 
 	}
 	defer far.Close()
 	s := &spawned{conn: near, gone: make(chan struct{})}
-	attr := &os.ProcAttr{Dir: "/", Env: []string{"GOMAXPROCS=4"}, Files: []*os.File{f.null, f.null, f.null, far}, Sys: attributes(ownNetwork)}
+	order := wire.Launch{OwnNetwork: ownNetwork}
 	if f.groups != nil && f.groups.Starts() {
 		if s.group, err = f.groups.New(cgroup.Limits{}); err != nil {
 			_ = near.Close()
 			return nil, err
 		}
 		s.after = append(s.after, func() { _ = s.group.Close() })
+		order.Group = s.group.Place()
 	}
-	start := func() (err error) {
-		s.proc, err = os.StartProcess(f.program.path(), []string{agent.Name}, attr)
-		return err
-	}
-	err = f.starter.Do(ctx, func() error {
-		if s.group != nil {
-			return s.group.Start(attr.Sys, start)
-		}
-		return start()
-	})
-	if err != nil && s.proc == nil {
+	l, err := f.launcher(ctx)
+	if err != nil {
+		s.end()
 		_ = near.Close()
-		for _, f := range s.after {
-			f()
-		}
 		return nil, err
 	}
-	go func() {
-		_, _ = s.proc.Wait()
-		s.mu.Lock()
-		after := s.after
-		s.after, s.ended = nil, true
-		s.mu.Unlock()
-		for _, f := range after {
-			f()
-		}
-		close(s.gone)
-	}()
-	if err != nil { // it started, and its group is not what it should be
-		s.discard()
+	if err := l.launch(ctx, s, order, far); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// end does what is to be done after the end of the process.
+func (s *spawned) end() {
+	s.mu.Lock()
+	after, handle := s.after, s.handle
+	s.after, s.handle, s.ended = nil, nil, true
+	s.mu.Unlock()
+	if handle != nil {
+		_ = handle.Close()
+	}
+	for _, f := range after {
+		f()
+	}
+	close(s.gone)
 }
 
 // atEnd has f run when the process has ended and before gone is closed. It
@@ -119,7 +82,13 @@ func (s *spawned) atEnd(f func()) bool {
 	return true
 }
 
-func (s *spawned) kill() { _ = s.proc.Kill() }
+func (s *spawned) kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.handle != nil {
+		_ = unix.PidfdSendSignal(int(s.handle.Fd()), unix.SIGKILL, nil, 0)
+	}
+}
 
 // discard ends an agent that was not used.
 func (s *spawned) discard() {

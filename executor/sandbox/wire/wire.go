@@ -10,16 +10,22 @@
 // parent trusts nothing that it reads.
 //
 // The end of the socket is the end of the sandbox.
+//
+// A launcher is an agent that has no sandbox and starts the others: it answers
+// each Launch with Launched, and tells each end by Ended. The end of its socket
+// is the end of all of them.
 package wire
 
 import (
 	"os"
 	"time"
+
+	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 )
 
 // Version is that of the messages. The two ends are one build as a rule; an
 // agent that stands beside the program is asked for it.
-const Version = 1
+const Version = 2
 
 // The kinds of messages.
 const (
@@ -30,6 +36,11 @@ const (
 	KindSignal = "signal"
 	KindReset  = "reset"
 	KindDone   = "done"
+
+	// Between a back end and the launcher of its agents.
+	KindLaunch   = "launch"
+	KindLaunched = "launched"
+	KindEnded    = "ended"
 )
 
 // A Message is one of the kinds; the field of that name is set.
@@ -41,6 +52,24 @@ type Message struct {
 	Exited *Exited `json:"exited,omitempty"`
 	Signal int     `json:"signal,omitempty"` // to the running command and all its descendants
 	Error  string  `json:"error,omitempty"`  // of Done
+
+	Launch   *Launch   `json:"launch,omitempty"`
+	Launched *Launched `json:"launched,omitempty"`
+	Ended    int       `json:"ended,omitempty"` // the number of an agent that has ended
+}
+
+// Launch asks for the start of one agent. Its descriptor is the agent's end of
+// the conversation.
+type Launch struct {
+	OwnNetwork bool         `json:"ownNetwork"`
+	Group      cgroup.Place `json:"group,omitzero"` // to be started in
+}
+
+// Launched is the answer. Its descriptor is a pidfd where a process was started,
+// which may be so beside an Error as well; then an Ended comes some day.
+type Launched struct {
+	PID   int    `json:"pid,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // The roots that an agent can be in.

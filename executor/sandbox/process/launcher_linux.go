@@ -1,0 +1,240 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/agent"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
+)
+
+// launcher is the process whose children agents are. The kernel copies the page
+// tables of whoever starts a process in a new user namespace: this program may
+// have a gigabyte, and the launcher has nothing.
+type launcher struct {
+	conn *wire.Conn
+	proc *os.Process
+	done chan struct{} // closed when it and its agents are gone
+
+	sending sync.Mutex // held over waiting and the send, so that both have one order
+
+	mu      sync.Mutex
+	over    bool
+	waiting []*order // in the order in which they were sent
+	agents  map[int]*spawned
+}
+
+// order is one agent that was asked for.
+type order struct {
+	agent *spawned
+	reply chan error
+}
+
+// launcher gives the one that runs, or starts one: somebody may have ended it.
+func (f *Factory) launcher(ctx context.Context) (*launcher, error) {
+	f.launching.Lock()
+	defer f.launching.Unlock()
+	if f.launches != nil && !f.launches.ended() {
+		return f.launches, nil
+	}
+	near, far, err := wire.Pair()
+	if err != nil {
+		return nil, err
+	}
+	defer far.Close()
+	l := &launcher{conn: near, done: make(chan struct{}), agents: map[int]*spawned{}}
+	attr := &os.ProcAttr{
+		Dir: "/", Env: []string{"GOMAXPROCS=2"}, Files: []*os.File{f.null, f.null, f.null, far},
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	}
+	err = f.starter.Do(ctx, func() (err error) {
+		l.proc, err = os.StartProcess(f.program.path(), []string{agent.Name, agent.Launch}, attr)
+		return err
+	})
+	if err != nil {
+		_ = near.Close()
+		return nil, fmt.Errorf("the process that starts agents: %w", err)
+	}
+	go l.listen()
+	f.launches = l
+	return l, nil
+}
+
+func (l *launcher) ended() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
+}
+
+var errLauncherGone = errors.New("the process that starts agents has ended, and all sandboxes with it; the next sandbox starts another")
+
+// launch has s started. On an error s is gone, or is going to be.
+func (l *launcher) launch(ctx context.Context, s *spawned, what wire.Launch, far *os.File) error {
+	o := &order{agent: s, reply: make(chan error, 1)}
+	if err := l.send(o, what, far); err != nil {
+		s.end()
+		_ = s.conn.Close()
+		return err
+	}
+	select {
+	case err := <-o.reply:
+		return err
+	case <-ctx.Done():
+		go func() {
+			if <-o.reply == nil {
+				s.discard()
+			}
+		}()
+		return context.Cause(ctx)
+	}
+}
+
+// send asks for the agent of o. On an error o is not waiting.
+func (l *launcher) send(o *order, what wire.Launch, far *os.File) error {
+	l.sending.Lock()
+	defer l.sending.Unlock()
+	l.mu.Lock()
+	if l.over {
+		l.mu.Unlock()
+		return errLauncherGone
+	}
+	l.waiting = append(l.waiting, o)
+	l.mu.Unlock()
+	err := l.conn.Send(wire.Message{Kind: wire.KindLaunch, Launch: &what}, far)
+	if err == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil // it is being answered
+	}
+	l.waiting = l.waiting[:len(l.waiting)-1]
+	return fmt.Errorf("the process that starts agents: %w", err)
+}
+
+// listen hears of starts and ends until the launcher is gone.
+func (l *launcher) listen() {
+	for {
+		m, files, err := l.conn.Receive()
+		if err != nil {
+			break
+		}
+		ok := false
+		switch {
+		case m.Kind == wire.KindLaunched && m.Launched != nil:
+			ok = l.launched(*m.Launched, files)
+		case m.Kind == wire.KindEnded:
+			ok = true
+			l.mu.Lock()
+			s := l.agents[m.Ended]
+			delete(l.agents, m.Ended)
+			l.mu.Unlock()
+			if s != nil {
+				go s.end()
+			}
+		}
+		if !ok {
+			break
+		}
+	}
+	l.end()
+}
+
+// launched takes the answer to the oldest order. It reports false when there is
+// none that this could be.
+func (l *launcher) launched(told wire.Launched, files []*os.File) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) == 0 {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		return false
+	}
+	o := l.waiting[0]
+	l.waiting = l.waiting[1:]
+	var err error
+	if told.Error != "" {
+		err = errors.New(told.Error)
+	}
+	if told.PID <= 0 || len(files) != 1 {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		if err == nil {
+			err = errors.New("the process that starts agents is of another build: put the two from one build together")
+		}
+		go func() {
+			o.agent.end()
+			_ = o.agent.conn.Close()
+			o.reply <- err
+		}()
+		return true
+	}
+	o.agent.pid = told.PID
+	o.agent.mu.Lock()
+	o.agent.handle = files[0]
+	o.agent.mu.Unlock()
+	l.agents[told.PID] = o.agent
+	if err != nil { // it started, and its group is not what it should be
+		go func() {
+			o.agent.discard()
+			o.reply <- err
+		}()
+		return true
+	}
+	o.reply <- nil
+	return true
+}
+
+// end ends what is left when the launcher has gone.
+func (l *launcher) end() {
+	l.mu.Lock()
+	l.over = true
+	waiting, agents := l.waiting, l.agents
+	l.waiting, l.agents = nil, nil
+	l.mu.Unlock()
+	_ = l.conn.Close()
+	_ = l.proc.Kill()
+	_, _ = l.proc.Wait()
+	var all sync.WaitGroup
+	for _, o := range waiting {
+		all.Go(func() {
+			o.agent.end()
+			_ = o.agent.conn.Close()
+			o.reply <- errLauncherGone
+		})
+	}
+	for _, s := range agents {
+		all.Go(func() {
+			s.kill()
+			s.await()
+			s.end()
+		})
+	}
+	all.Wait()
+	close(l.done)
+}
+
+// await waits for the end of a process that is no child of this one.
+func (s *spawned) await() {
+	for {
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(s.handle.Fd()), Events: unix.POLLIN}}, -1)
+		if err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// close ends the launcher and all agents.
+func (l *launcher) close() {
+	_ = l.conn.Close()
+	<-l.done
+}

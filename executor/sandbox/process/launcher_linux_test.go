@@ -1,0 +1,136 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+)
+
+// whoever ends the launcher ends its sandboxes, and the next one starts
+// another.
+func TestLauncherKilled(t *testing.T) {
+	f := factory(t, Options{Stash: -1})
+	box := create(t, f, spec())
+	sh(t, box, "true")
+	first := f.launches
+	result := make(chan error, 1)
+	go func() {
+		_, err := box.Exec(context.Background(), sandbox.Shell("trap '' TERM; sleep 1000"))
+		result <- err
+	}()
+	for len(descendants(t, first.proc.Pid)) < 2 { // the agent, and the command
+		time.Sleep(time.Millisecond)
+	}
+	below := descendants(t, first.proc.Pid)
+	if err := first.proc.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-result; !errors.Is(err, sandbox.ErrFailed) {
+		t.Errorf("a command whose launcher was killed: %v", err)
+	}
+	<-first.done
+	for pid, began := range below {
+		for range 1000 { // somebody else waits for them now
+			if now, ok := startOf(pid); !ok || now != began {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if now, ok := startOf(pid); ok && now == began {
+			t.Errorf("process %d is left", pid)
+		}
+	}
+	if got := sh(t, create(t, f, spec()), "echo again"); got != "again" || f.launches == first {
+		t.Errorf("after it: %q", got)
+	}
+}
+
+// TestFactoryClosed closes a factory whose sandboxes are not.
+func TestFactoryClosed(t *testing.T) {
+	before := len(descendants(t, os.Getpid()))
+	f := factory(t, Options{})
+	boxes := []sandbox.Sandbox{create(t, f, spec()), create(t, f, spec())}
+	for _, box := range boxes {
+		if _, err := box.Attach(t.Context(), sandbox.Shell("trap '' TERM; setsid sleep 1000 & sleep 1000")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := descendants(t, os.Getpid()); len(left) > before {
+		t.Errorf("%d processes, %d before", len(left), before)
+	}
+	for _, box := range boxes {
+		if _, err := box.Exec(t.Context(), sandbox.Shell("true")); err == nil {
+			t.Error("a command ran after the factory was closed")
+		}
+	}
+	if _, err := f.spawn(t.Context(), true); err == nil {
+		t.Error("an agent started after the factory was closed")
+	}
+}
+
+// TestStartsAbandoned gives up starts at all moments, many at once, and wants
+// that nothing is left of them and that the others are whole.
+func TestStartsAbandoned(t *testing.T) {
+	f := factory(t, Options{Stash: -1})
+	var all sync.WaitGroup
+	for i := range 60 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*time.Millisecond)
+			defer cancel()
+			s, err := f.spawn(ctx, true)
+			if err == nil {
+				s.discard()
+				return
+			}
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("start %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	sh(t, create(t, f, spec()), "true")
+	l := f.launches
+	for range 500 {
+		l.mu.Lock()
+		left := len(l.agents) + len(l.waiting)
+		l.mu.Unlock()
+		if left <= 1 && len(children(strconv.Itoa(l.proc.Pid))) <= 1 { // that of the last sandbox
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d agents and %d starts are left", len(l.agents), len(l.waiting))
+}
+
+// TestAgentIsInGroup wants an agent in its control group from its first moment.
+func TestAgentIsInGroup(t *testing.T) {
+	f := factory(t, Options{Stash: -1})
+	if f.groups == nil || !f.groups.Starts() {
+		t.Skip("agents are not started in a group here")
+	}
+	s, err := f.spawn(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.discard()
+	if in, err := s.group.Holds(s.pid); err != nil || !in {
+		t.Errorf("in its group: %v, %v", in, err)
+	}
+	if in, err := s.group.Holds(f.launches.proc.Pid); err != nil || in {
+		t.Errorf("the launcher in a group of an agent: %v, %v", in, err)
+	}
+	if err := unix.Kill(s.pid, 0); err != nil {
+		t.Errorf("the agent is not process %d: %v", s.pid, err)
+	}
+}
