@@ -6,14 +6,12 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 
+	"github.com/toolwarrant/toolwarrant/executor/confine/inherit"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
 )
 
@@ -25,7 +23,7 @@ func Lock(keep int, parent []string) (worker.Isolation, error) {
 	iso := worker.Isolation{Mode: "process", Namespaces: ownSpaces(parent)}
 	none := false
 	iso.Cgroup = &none
-	if err := closeOthers(keep); err != nil {
+	if err := inherit.Close(keep); err != nil {
 		return iso, err
 	}
 	if err := limits(); err != nil {
@@ -81,30 +79,6 @@ func ownSpaces(parent []string) []string {
 		}
 	}
 	return own
-}
-
-// closeOthers closes every descriptor beyond the first keep that this process
-// inherited. Those of the Go runtime itself stay.
-func closeOthers(keep int) error {
-	dir, err := os.Open("/proc/self/fd")
-	if err != nil {
-		return err
-	}
-	names, err := dir.Readdirnames(-1)
-	dir.Close()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		fd, err := strconv.Atoi(name)
-		if err != nil || fd < keep {
-			continue
-		}
-		if target, err := os.Readlink("/proc/self/fd/" + name); err == nil && !strings.HasPrefix(target, "anon_inode:") {
-			_ = syscall.Close(fd)
-		}
-	}
-	return nil
 }
 
 // limits are those that hold for the whole life of the process. Memory is

@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/toolwarrant/toolwarrant/executor/confine/inherit"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
 
@@ -85,26 +85,12 @@ func parent() (*wire.Conn, func(int), error) {
 }
 
 // closeOthers closes what the parent left open by mistake, or was itself given
-// by one who did: it would be a way out. Commands inherit nothing at all.
+// by one who did. Commands inherit nothing at all.
 func closeOthers() error {
-	if err := unix.CloseRange(control, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+	if err := inherit.Close(control + 1); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		fd, err := strconv.Atoi(e.Name())
-		if err != nil || fd <= control {
-			continue
-		}
-		// Those of the Go runtime stay.
-		if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && !strings.HasPrefix(to, "anon_inode:") {
-			_ = unix.Close(fd)
-		}
-	}
-	return nil
+	return unix.CloseRange(control, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
 // deadly are the signals that end a Go program which is not told to take them,
@@ -145,6 +131,7 @@ type agent struct {
 
 // configure receives the configuration and makes the sandbox.
 func (a *agent) configure() error {
+	spareThreads() // while the parent has its part to do
 	m, files, err := a.conn.Receive()
 	if err == io.EOF {
 		os.Exit(exitParentGone)
@@ -188,7 +175,6 @@ func (a *agent) configure() error {
 	if err := a.limits(); err != nil {
 		return fmt.Errorf("limits: %w", err)
 	}
-	spareThreads()
 	if a.forker, err = a.newForker(); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -109,6 +110,10 @@ type stash struct {
 	wait   sync.WaitGroup
 }
 
+// refillAfter is how long after the take of an agent the next one starts: it
+// needs a processor that the command of the first one needs as well.
+const refillAfter = 20 * time.Millisecond
+
 // take gives one, or nil, and has the stash filled again.
 func (s *stash) take() *spawned {
 	s.mu.Lock()
@@ -119,7 +124,7 @@ func (s *stash) take() *spawned {
 	if !s.filled {
 		s.filled = true
 		s.wait.Add(1)
-		go s.fill()
+		time.AfterFunc(refillAfter, s.fill)
 	}
 	for len(s.ready) > 0 {
 		one := s.ready[0]
