@@ -116,12 +116,7 @@ func TestGroup(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	// The children outlive the shell, and the group them.
-	for kind := range tree.dirs {
-		text, _ := os.ReadFile(filepath.Join(g.dir(kind), "cgroup.procs"))
-		for _, pid := range strings.Fields(string(text)) {
-			_ = exec.Command("kill", "-9", pid).Run()
-		}
-	}
+	g.Kill()
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}

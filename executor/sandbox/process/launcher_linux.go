@@ -207,6 +207,9 @@ func (l *launcher) end() {
 	var all sync.WaitGroup
 	for _, o := range waiting {
 		all.Go(func() {
+			if o.agent.group != nil { // it may have started, and nobody was told
+				o.agent.group.Kill()
+			}
 			o.agent.end()
 			_ = o.agent.conn.Close()
 			o.reply <- errLauncherGone
