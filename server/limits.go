@@ -192,6 +192,10 @@ func (s *Server) serveStateful(w http.ResponseWriter, r *http.Request, who *deci
 		writeRPC(w, http.StatusBadRequest, bad.answer(f))
 		return
 	}
+	if id != "" && !s.guests.has(id) { // of one that had to go the library may not know it yet
+		http.Error(w, "session not found", http.StatusNotFound)
+		return
+	}
 	if id == "" { // the library begins a session for it
 		done, ok := s.guests.expect(whose(who))
 		if !ok {
