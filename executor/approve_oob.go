@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	// retryPending and retryRunning are when a caller should ask again, in
-	// milliseconds.
-	retryPending = 5000
-	retryRunning = 1000
+	// retryPending and retryRunning are when a caller should ask again.
+	retryPending = 5 * time.Second
+	retryRunning = time.Second
 	// runsBeyond is how long after its time limit a call may still be at its
 	// end. One without an outcome by then was cut off with its process.
 	runsBeyond = 30 * time.Second
@@ -196,11 +195,11 @@ func (e *Engine) endClaim(ctx context.Context, r *run, res Result) {
 }
 
 // waits ends a request that has to be made again.
-func (r *run) waits(p approval.Pending, retryAfterMs int64, why *fault.Error) error {
+func (r *run) waits(p approval.Pending, retryAfter time.Duration, why *fault.Error) error {
 	r.human.Outcome = audit.HITLPending
 	shown := p.Shown().PromptDigest
 	r.human.Channel, r.human.PromptDigest = &p.Channel, &shown
-	r.pending = &PendingInfo{ApprovalID: p.ID, RetryAfterMs: retryAfterMs}
+	r.waitsFor, r.retryAfter = p.ID, retryAfter
 	return why
 }
 

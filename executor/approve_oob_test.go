@@ -28,10 +28,10 @@ func asked(t *testing.T) (*rig, Call, string) {
 	}
 	call := Call{Name: "t", Origin: decision.OriginMCPHTTP, Principal: decision.Principal{Subject: "local", Method: "none"}, Args: json.RawMessage(`{"a":"1"}`)}
 	res := g.Call(t.Context(), call)
-	if res.Pending == nil {
+	if res.ApprovalID == "" {
 		t.Fatalf("%+v", res.Err)
 	}
-	return g, call, res.Pending.ApprovalID
+	return g, call, res.ApprovalID
 }
 
 func (g *rig) accept(t *testing.T, id string) {
@@ -115,7 +115,7 @@ func TestReplayEnds(t *testing.T) {
 		g, call, _ := asked(t)
 		clock := approvaltest.NewClock()
 		g.Now, g.Approvals = clock.Now, approval.NewGate(&approvaltest.Memory{}, approvaltest.Keys{"k"}, clock.Now)
-		id := g.Call(t.Context(), call).Pending.ApprovalID
+		id := g.Call(t.Context(), call).ApprovalID
 		g.accept(t, id)
 		endsAs(t, g.Call(t.Context(), call), "OK")
 		clock.Add(approval.ReplayFor - time.Second)
@@ -133,7 +133,7 @@ func TestReplayEnds(t *testing.T) {
 			d.EffectivePolicy.MaxOutputBytes = 1 << 20
 			return d, nil
 		}
-		id := g.Call(t.Context(), call).Pending.ApprovalID // another decision
+		id := g.Call(t.Context(), call).ApprovalID // another decision
 		g.run = func(worker.Call, worker.Broker) (worker.Reply, error) {
 			return worker.Reply{Result: json.RawMessage(`"` + strings.Repeat("x", 300<<10) + `"`)}, nil
 		}
@@ -157,8 +157,8 @@ func TestWhileItRuns(t *testing.T) {
 	g.accept(t, id)
 	endsAs(t, g.Call(t.Context(), call), "OK")
 	endsAs(t, meanwhile, "APPROVAL_PENDING/running")
-	if meanwhile.Pending == nil || meanwhile.Pending.ApprovalID != id || meanwhile.Pending.RetryAfterMs != retryRunning || g.ran != 1 {
-		t.Errorf("%+v, ran %d times", meanwhile.Pending, g.ran)
+	if meanwhile.ApprovalID != id || meanwhile.RetryAfterMs != retryRunning.Milliseconds() || g.ran != 1 {
+		t.Errorf("%+v, ran %d times", meanwhile, g.ran)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestUseWithoutOutcome(t *testing.T) {
 	g, call, _ := asked(t)
 	clock := approvaltest.NewClock()
 	g.Now, g.Approvals = clock.Now, approval.NewGate(&approvaltest.Memory{}, approvaltest.Keys{"k"}, clock.Now)
-	id := g.Call(t.Context(), call).Pending.ApprovalID
+	id := g.Call(t.Context(), call).ApprovalID
 	g.accept(t, id)
 	p, err := g.Approvals.Get(t.Context(), id)
 	if err != nil {
@@ -454,7 +454,7 @@ func TestRotationBetweenAskAndRetry(t *testing.T) {
 			store := &approvaltest.Memory{}
 			g, call, _ := asked(t)
 			g.Approvals = approval.NewGate(store, approvaltest.Keys{"k"}, nil)
-			id := g.Call(t.Context(), call).Pending.ApprovalID
+			id := g.Call(t.Context(), call).ApprovalID
 			state := Call{Asker: asker{channel: "input_required", action: approval.ActionDeferred}}
 			state.Name, state.Origin, state.Principal, state.Args = call.Name, call.Origin, call.Principal, json.RawMessage(`{"a":"in band"}`)
 			inBand := g.Call(t.Context(), state).InputRequired

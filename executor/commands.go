@@ -27,7 +27,7 @@ func (e *Engine) commands(r *run, policy decision.EffectivePolicy) *command.Runn
 		Statics: statics, Mask: r.mask, Workspace: e.Broker.Workspace, Roots: e.Broker.Roots, Logger: e.Logger,
 	}
 	if r.in.Unpublished != nil {
-		o.Own = r.in.Own
+		o.Own = r.in.Sandbox
 		if r.in.Workspace != "" {
 			o.Roots = []string{r.in.Workspace}
 		}

@@ -108,10 +108,10 @@ var scenes = map[string]func(*scene){
 	},
 	"out of band": func(s *scene) {
 		s.ask()
-		p := s.call(Call{}).Pending
+		id := s.call(Call{}).ApprovalID
 		s.call(Call{})
-		if p != nil {
-			_, _ = s.gate.Settle(context.Background(), p.ApprovalID, "accept", approval.Approver{Subject: "bob", Method: "terminal"})
+		if id != "" {
+			_, _ = s.gate.Settle(context.Background(), id, "accept", approval.Approver{Subject: "bob", Method: "terminal"})
 			s.call(Call{}) // runs
 			s.call(Call{}) // is told again
 		}
@@ -119,11 +119,11 @@ var scenes = map[string]func(*scene){
 	"out of band, amended": func(s *scene) {
 		s.ask()
 		res := s.call(Call{})
-		if res.Pending == nil {
+		if res.ApprovalID == "" {
 			return
 		}
 		ctx := context.Background()
-		p, err := s.gate.Get(ctx, res.Pending.ApprovalID)
+		p, err := s.gate.Get(ctx, res.ApprovalID)
 		if err != nil {
 			return
 		}

@@ -124,11 +124,6 @@ type Call struct {
 	// the parent of the spans of this call.
 	TraceParent string
 
-	// Unpublished is a document that is run without being in the catalog:
-	// the author's own run or test. It is never reachable from a network
-	// transport.
-	Unpublished *catalog.Tool
-
 	// Asker reaches the human behind the caller, nil when the client cannot
 	// be asked.
 	Asker approval.Asker
@@ -141,6 +136,15 @@ type Call struct {
 	// know. It must not wait.
 	Running func()
 
+	Own
+}
+
+// Own is what a call of somebody's own document has besides: of the author's
+// run or test of it. No transport to the network sets any of it.
+type Own struct {
+	// Unpublished is a document that is run without being in the catalog.
+	Unpublished *catalog.Tool
+
 	// TestMode says where the fetches of a Local Pass go, live or fixture, for
 	// the record; "" for any other call.
 	TestMode string
@@ -149,9 +153,9 @@ type Call struct {
 	// FixtureEnv, where it is not empty, has the values of placeholders in
 	// place of the secrets; for a Local Pass against Fixtures only.
 	FixtureEnv map[string]string
-	// Own is what whoever is at the terminal adds to the sandbox of an own
-	// document's commands; with Unpublished only.
-	Own *command.Own
+	// Sandbox is what whoever is at the terminal adds to that of the commands;
+	// with Unpublished only.
+	Sandbox *command.Own
 	// Workspace, where it is not empty, is the folder that file tools see in
 	// place of the decided one; for a Local Pass only.
 	Workspace string
@@ -165,26 +169,21 @@ type Result struct {
 	Err      *fault.Error    // nil when Outcome is OK
 	Logs     []worker.LogLine
 	Decision *decision.Decision
-	// Pending is set with APPROVAL_PENDING.
-	Pending *PendingInfo
+	// ApprovalID names the question that the call waits for, with
+	// APPROVAL_PENDING.
+	ApprovalID string
 	// InputRequired is set, and Outcome empty, when the transport has to ask
 	// the client and the client will come back with State. The call is then
 	// not settled.
 	InputRequired *InputRequired
-	// RetryAfterMs is set with RATE_LIMITED where it is known when another
-	// attempt makes sense.
+	// RetryAfterMs is when another attempt makes sense: with APPROVAL_PENDING,
+	// and with RATE_LIMITED where it is known; else 0.
 	RetryAfterMs int64
 	// Note says what a caller has to know of the result: that it is the outcome
 	// of an earlier call, or that the approver changed the arguments. "" = nothing.
 	Note string
 	// Usage is what the call used; nil when the code did not run.
 	Usage *audit.Usage
-}
-
-// PendingInfo tells a caller that has to come back.
-type PendingInfo struct {
-	ApprovalID   string
-	RetryAfterMs int64
 }
 
 // InputRequired is a question that travels with the answer.

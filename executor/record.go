@@ -54,8 +54,8 @@ func (e *Engine) ending(r *run, f *fault.Error) (res Result, body audit.Call) {
 	}
 	res = Result{
 		CallID: r.callID, Outcome: fault.OK, Value: r.value, Err: r.outward(f), Logs: r.logs,
-		Decision: r.decision, Pending: r.pending, Usage: r.usage, Note: r.note,
-		RetryAfterMs: retryMillis(r.retryAfter),
+		Decision: r.decision, Usage: r.usage, Note: r.note,
+		ApprovalID: r.waitsFor, RetryAfterMs: retryMillis(r.retryAfter),
 	}
 	if f != nil {
 		res.Outcome = f.Code.Outcome()

@@ -42,13 +42,13 @@ type run struct {
 	hidden       []decision.Reason // why a tool does not exist for this caller
 	shadow       *shadowing        // the question to the shadow; nil = none
 
-	human   audit.HITL
-	ask     *InputRequired
-	pending *PendingInfo
-	claimed string // the out-of-band acceptance that this request uses, "" = none
-	note    string // for whoever gets the outcome
+	human    audit.HITL
+	ask      *InputRequired
+	waitsFor string // the out-of-band question that stands between the call and its code, "" = none
+	claimed  string // the out-of-band acceptance that this request uses, "" = none
+	note     string // for whoever gets the outcome
 
-	retryAfter time.Duration // of a refusal that passes, 0 = not known
+	retryAfter time.Duration // when another attempt makes sense, 0 = never, or not known
 	trace      tracing
 
 	opened   bool

@@ -342,7 +342,7 @@ func TestDecisionsAreCounted(t *testing.T) {
 func TestNoShadowOfAnOwnRun(t *testing.T) {
 	g := newRig(t, plainTool)
 	g.Shadow = panics
-	g.Call(t.Context(), Call{Origin: decision.OriginCLITest, Unpublished: &catalog.Tool{Spec: g.tool.Spec}})
+	g.Call(t.Context(), Call{Origin: decision.OriginCLITest, Own: Own{Unpublished: &catalog.Tool{Spec: g.tool.Spec}}})
 	if s := closeOf(t, g).Shadow; s != nil {
 		t.Errorf("%+v", s)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/server/auth"
 )
 
@@ -26,20 +27,6 @@ const (
 	sayEvery = 10 * time.Second
 )
 
-// RefusedRequest is a request that was not authenticated, or that is about
-// what belongs to another caller. It has the form of executor.Refusal.
-type RefusedRequest struct {
-	Origin decision.Origin
-	Source netip.Addr // of the connection; the zero value = unknown
-	Method string     // kind of the credentials, "" = none came
-	Reason string     // stable word
-	Tool   string     // that a tools/call names, "" = none
-	// TraceID is the W3C trace-id of the request, or "".
-	TraceID string
-	// Principal is who sent it, nil = nobody was authenticated.
-	Principal *decision.Principal
-}
-
 // authenticate says who sent a request; nil where nobody is asked. false means
 // that the request was refused, recorded and answered.
 func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (*decision.Principal, bool) {
@@ -53,7 +40,7 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (*decision
 	if err == nil {
 		return &p, true
 	}
-	req := RefusedRequest{Reason: auth.ReasonUnavailable, Tool: s.peekTool(w, r)}
+	req := executor.Refusal{Reason: auth.ReasonUnavailable, Tool: s.peekTool(w, r)}
 	var refusal *auth.Refusal
 	var unavailable *auth.Unavailable
 	switch {
@@ -83,7 +70,7 @@ func (s *Server) unavailable(err error) {
 
 // refused puts a request on record. A client that leaves must not be able to
 // lose its record.
-func (s *Server) refused(r *http.Request, req RefusedRequest) error {
+func (s *Server) refused(r *http.Request, req executor.Refusal) error {
 	req.Origin, req.TraceID = decision.OriginMCPHTTP, traceID(r.Header.Get("Traceparent"))
 	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		req.Source = a.Addr()

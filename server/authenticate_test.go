@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/server/auth"
 )
@@ -90,21 +91,21 @@ func TestUnauthenticated(t *testing.T) {
 		hdr               map[string]string
 		status            int
 		challenge         string
-		want              RefusedRequest
+		want              executor.Refusal
 	}{
-		"legacy call":  {"POST", "", echoCall, nil, 401, `Bearer realm="x"`, RefusedRequest{Reason: "missing", Tool: "echo"}},
-		"modern call":  {"POST", "expired", echoCall, modern, 401, `Bearer error="invalid_token"`, RefusedRequest{Reason: "expired", Method: "oidc", Tool: "echo"}},
-		"scope":        {"POST", "scopeless", echoCall, nil, 403, `Bearer error="insufficient_scope"`, RefusedRequest{Reason: "scope", Method: "oidc", Tool: "echo"}},
-		"down":         {"POST", "down", echoCall, nil, 503, "", RefusedRequest{Reason: "unavailable", Tool: "echo"}},
-		"nobody":       {"POST", "nobody", echoCall, nil, 503, "", RefusedRequest{Reason: "unavailable", Tool: "echo"}},
-		"initialize":   {"POST", "", initialize, nil, 401, `Bearer realm="x"`, RefusedRequest{Reason: "missing"}},
-		"no JSON":      {"POST", "", "{", nil, 401, `Bearer realm="x"`, RefusedRequest{Reason: "missing"}},
-		"batch":        {"POST", "", "[" + echoCall + "]", nil, 401, `Bearer realm="x"`, RefusedRequest{Reason: "missing"}},
-		"odd name":     {"POST", "", strings.Replace(echoCall, `"echo"`, "7", 1), nil, 401, `Bearer realm="x"`, RefusedRequest{Reason: "missing"}},
-		"long":         {"POST", "", strings.Replace(echoCall, "SENT", strings.Repeat("a", maxPeek), 1), nil, 401, `Bearer realm="x"`, RefusedRequest{Reason: "missing"}},
-		"listen":       {"GET", "", "", nil, 401, `Bearer realm="x"`, RefusedRequest{Reason: "missing"}},
-		"end":          {"DELETE", "", "", map[string]string{"Mcp-Session-Id": "x"}, 401, `Bearer realm="x"`, RefusedRequest{Reason: "missing"}},
-		"other method": {"PUT", "", echoCall, nil, 401, `Bearer realm="x"`, RefusedRequest{Reason: "missing"}},
+		"legacy call":  {"POST", "", echoCall, nil, 401, `Bearer realm="x"`, executor.Refusal{Reason: "missing", Tool: "echo"}},
+		"modern call":  {"POST", "expired", echoCall, modern, 401, `Bearer error="invalid_token"`, executor.Refusal{Reason: "expired", Method: "oidc", Tool: "echo"}},
+		"scope":        {"POST", "scopeless", echoCall, nil, 403, `Bearer error="insufficient_scope"`, executor.Refusal{Reason: "scope", Method: "oidc", Tool: "echo"}},
+		"down":         {"POST", "down", echoCall, nil, 503, "", executor.Refusal{Reason: "unavailable", Tool: "echo"}},
+		"nobody":       {"POST", "nobody", echoCall, nil, 503, "", executor.Refusal{Reason: "unavailable", Tool: "echo"}},
+		"initialize":   {"POST", "", initialize, nil, 401, `Bearer realm="x"`, executor.Refusal{Reason: "missing"}},
+		"no JSON":      {"POST", "", "{", nil, 401, `Bearer realm="x"`, executor.Refusal{Reason: "missing"}},
+		"batch":        {"POST", "", "[" + echoCall + "]", nil, 401, `Bearer realm="x"`, executor.Refusal{Reason: "missing"}},
+		"odd name":     {"POST", "", strings.Replace(echoCall, `"echo"`, "7", 1), nil, 401, `Bearer realm="x"`, executor.Refusal{Reason: "missing"}},
+		"long":         {"POST", "", strings.Replace(echoCall, "SENT", strings.Repeat("a", maxPeek), 1), nil, 401, `Bearer realm="x"`, executor.Refusal{Reason: "missing"}},
+		"listen":       {"GET", "", "", nil, 401, `Bearer realm="x"`, executor.Refusal{Reason: "missing"}},
+		"end":          {"DELETE", "", "", map[string]string{"Mcp-Session-Id": "x"}, 401, `Bearer realm="x"`, executor.Refusal{Reason: "missing"}},
+		"other method": {"PUT", "", echoCall, nil, 401, `Bearer realm="x"`, executor.Refusal{Reason: "missing"}},
 	} {
 		f := newFake()
 		_, url := start(t, f, asks)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor"
 )
 
 // A session belongs to who began it. The library names it by a random text;
@@ -67,7 +68,7 @@ func (s *Server) bound(w http.ResponseWriter, r *http.Request, who *decision.Pri
 		session, ours, ok := s.binder.open(sealed, *who)
 		if !ok {
 			if ours {
-				_ = s.refused(r, RefusedRequest{Method: who.Method, Reason: "session", Principal: who}) // which logs it
+				_ = s.refused(r, executor.Refusal{Method: who.Method, Reason: "session", Principal: who}) // which logs it
 			}
 			http.Error(w, "session not found", http.StatusNotFound)
 			return w, false

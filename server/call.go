@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -13,7 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolwarrant/toolwarrant/approval"
+	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/optional"
 )
 
 // metaCallID is where a result names its call for the logs of the client.
@@ -21,25 +21,24 @@ const metaCallID = "dev.toolwarrant/callId"
 
 // call serves one tools/call, of any protocol version, over any transport.
 func (d *door) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if by, ok := d.caller.(Speaker); ok {
+		return by.Speak(ctx, req)
+	}
 	c := d.toCall(req)
 	p := d.progressOf(ctx, req)
 	c.Running = p.running()
 	if c.Asker != nil && p != nil {
 		c.Asker = asking{c.Asker, p}
 	}
-	r := d.safeCall(withWire(ctx, req), c)
-	p.stop()
-	if r.Wire != nil {
-		return r.Wire.Result, r.Wire.Err
-	}
-	return toResult(r, c), nil
+	defer p.stop()
+	return toResult(d.safeCall(ctx, c), c), nil
 }
 
 // toCall reads the decoded request. What it leaves out has no influence.
-func (d *door) toCall(req *mcp.CallToolRequest) CallRequest {
-	c := CallRequest{
+func (d *door) toCall(req *mcp.CallToolRequest) executor.Call {
+	c := executor.Call{
 		Principal: d.principal(req.Extra, req.ClientInfo()),
-		Tool:      req.Params.Name,
+		Name:      req.Params.Name,
 		Args:      req.Params.Arguments,
 		Origin:    d.origin,
 	}
@@ -63,11 +62,11 @@ func (d *door) toCall(req *mcp.CallToolRequest) CallRequest {
 }
 
 // safeCall turns a panic below into an INTERNAL result of this one call.
-func (d *door) safeCall(ctx context.Context, c CallRequest) (res CallResult) {
+func (d *door) safeCall(ctx context.Context, c executor.Call) (res executor.Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			d.log.Error().Str("tool", c.Tool).Str("panic", panicText(p)).Bytes("stack", debug.Stack()).Msg("panic in a tool call")
-			res = CallResult{Err: internalError()}
+			d.log.Error().Str("tool", c.Name).Str("panic", panicText(p)).Bytes("stack", debug.Stack()).Msg("panic in a tool call")
+			res = executor.Result{Err: internalError()}
 		}
 	}()
 	return d.caller.Call(ctx, c)
@@ -88,7 +87,7 @@ func internalError() *fault.Error {
 
 // toResult writes the outcome for the client. A question is passed on only to
 // a client that can be asked that way; for any other it is a refusal.
-func toResult(r CallResult, c CallRequest) *mcp.CallToolResult {
+func toResult(r executor.Result, c executor.Call) *mcp.CallToolResult {
 	if in := r.InputRequired; in != nil {
 		if c.Asker != nil && c.Asker.Channel() == approval.ChannelInputRequired && in.State != "" {
 			return &mcp.CallToolResult{
@@ -126,35 +125,37 @@ func toResult(r CallResult, c CallRequest) *mcp.CallToolResult {
 	return res
 }
 
+// failureView is a failure as a program reads it. The last two are there where
+// another attempt makes sense.
+type failureView struct {
+	CallID       *string    `json:"callId"`
+	Code         fault.Code `json:"code"`
+	DecisionID   *string    `json:"decisionId"`
+	Message      *string    `json:"message"`
+	Reason       *string    `json:"reason"`
+	ApprovalID   string     `json:"approvalId,omitempty"`
+	RetryAfterMs int64      `json:"retryAfterMs,omitempty"`
+}
+
 // failure is a result that the model can read and a program can evaluate.
-func failure(r CallResult) *mcp.CallToolResult {
-	body := maps.Clone(r.ErrExtra)
-	if body == nil {
-		body = map[string]any{}
+func failure(r executor.Result) *mcp.CallToolResult {
+	v := failureView{
+		CallID: optional.Of(r.CallID), Code: r.Err.Code, Message: optional.Of(r.Err.Message), Reason: optional.Of(r.Err.Reason),
+		ApprovalID: r.ApprovalID, RetryAfterMs: r.RetryAfterMs,
 	}
-	for name, v := range map[string]string{
-		"code": string(r.Err.Code), "reason": r.Err.Reason, "message": r.Err.Message,
-		"decisionId": r.DecisionID, "callId": r.CallID,
-	} {
-		body[name] = nil
-		if v != "" {
-			body[name] = v
-		}
-	}
-	structured, err := json.Marshal(map[string]any{"error": body})
-	if err != nil { // an extra that has no JSON form
-		r.ErrExtra = nil
-		return failure(r)
+	if r.Decision != nil {
+		v.DecisionID = optional.Of(r.Decision.DecisionID)
 	}
 	return &mcp.CallToolResult{
-		Meta: mcp.Meta{metaCallID: r.CallID}, IsError: true, StructuredContent: json.RawMessage(structured),
-		Content: []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(tell(r.Err, r.ErrExtra) + " " + r.Note)}},
+		Meta: mcp.Meta{metaCallID: r.CallID}, IsError: true, StructuredContent: map[string]failureView{"error": v},
+		Content: []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(tell(r) + " " + r.Note)}},
 	}
 }
 
 // tell says it to the model: what happened, whether anything ran, and whether
 // trying again makes sense.
-func tell(e *fault.Error, extra map[string]any) string {
+func tell(r executor.Result) string {
+	e := r.Err
 	text := string(e.Code)
 	if e.Reason != "" {
 		text += " (" + e.Reason + ")"
@@ -165,11 +166,11 @@ func tell(e *fault.Error, extra map[string]any) string {
 	}
 	switch {
 	case e.Code == fault.ApprovalPending:
-		if ms, ok := extra["retryAfterMs"]; ok {
-			text += fmt.Sprintf(" Wait at least %v ms between attempts.", ms)
+		if r.RetryAfterMs > 0 {
+			text += fmt.Sprintf(" Wait at least %d ms between attempts.", r.RetryAfterMs)
 		}
-	case e.Code == fault.RateLimited && extra["retryAfterMs"] != nil:
-		text += fmt.Sprintf(" Wait at least %v ms before the next attempt. The tool was not run.", extra["retryAfterMs"])
+	case e.Code == fault.RateLimited && r.RetryAfterMs > 0:
+		text += fmt.Sprintf(" Wait at least %d ms before the next attempt. The tool was not run.", r.RetryAfterMs)
 	case e.Code == fault.ApprovalDenied:
 		if !strings.HasSuffix(e.Message, "for this request.") { // which says so itself
 			text += " The tool was not run. Do not call it again for this request."

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/server/auth"
 )
@@ -170,7 +171,7 @@ func (s *Server) refusedCall(r *http.Request, who *decision.Principal, f frame, 
 	if f.method != methodCall {
 		return
 	}
-	c := CallRequest{Principal: localPrincipal(nil), Origin: decision.OriginMCPHTTP, TraceID: traceID(r.Header.Get("Traceparent"))}
+	c := executor.Call{Principal: localPrincipal(nil), Origin: decision.OriginMCPHTTP, TraceID: traceID(r.Header.Get("Traceparent"))}
 	if who != nil {
 		c.Principal = *who
 	}
@@ -178,11 +179,9 @@ func (s *Server) refusedCall(r *http.Request, who *decision.Principal, f frame, 
 }
 
 // refuse is the same for any entrance.
-func refuse(ctx context.Context, caller Caller, c CallRequest, f frame, bad *rpcError) {
-	if by, ok := caller.(Refuser); ok {
-		c.Tool = f.toolName()
-		by.Refuse(ctx, c, fault.New(fault.InvalidArguments, "protocol", "the message breaks the protocol (%d): %s", bad.code, bad.message))
-	}
+func refuse(ctx context.Context, caller Caller, c executor.Call, f frame, bad *rpcError) {
+	c.Name = f.toolName()
+	caller.Refuse(ctx, c, fault.New(fault.InvalidArguments, "protocol", "the message breaks the protocol (%d): %s", bad.code, bad.message))
 }
 
 // firstPart is how much room a body gets at first. It gets more as it arrives:

@@ -3,10 +3,10 @@
 // 2024-11-05 on one address, and stdio.
 //
 // It decides nothing. Every tools/call of either protocol era and of stdio
-// goes through one typed function (call.go) that turns the wire into a
-// CallRequest, and the CallResult back into the wire; who may see or call
-// what, what has to be approved and what is recorded is behind Caller. The
-// MCP library below could be replaced without touching a rule.
+// goes through one function (call.go) that turns the wire into an executor.Call,
+// and the executor.Result back into the wire; who may see or call what, what
+// has to be approved and what is recorded is behind Caller. The MCP library
+// below could be replaced without touching a rule.
 //
 // # How a request travels
 //
@@ -49,6 +49,6 @@
 //
 // Only cmd, bench and internal/conformance import this package. Governed
 // (governed.go) is the Caller of an open installation; nothing else here knows
-// package service. Extension (wire.go) adds prompts and the like for those who
-// speak the protocol themselves; the conformance suite is served so.
+// package service. Speaker and Extension are for those who speak the protocol
+// themselves; the conformance suite is served so.
 package server

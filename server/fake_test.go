@@ -16,6 +16,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/approval/approvaltest"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/digest"
+	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
@@ -30,8 +31,8 @@ type fake struct {
 	cancelled chan error // cause of each call of slow that was cut off
 
 	mu       sync.Mutex
-	seen     []CallRequest
-	refused  []RefusedRequest
+	seen     []executor.Call
+	refused  []executor.Refusal
 	noRecord error // of Refused
 }
 
@@ -43,22 +44,26 @@ func newFake() *fake {
 	}
 }
 
-func (f *fake) calls() []CallRequest {
+func (f *fake) calls() []executor.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]CallRequest(nil), f.seen...)
+	return append([]executor.Call(nil), f.seen...)
 }
 
-func (f *fake) last() CallRequest {
+func (f *fake) last() executor.Call {
 	c := f.calls()
 	return c[len(c)-1]
 }
 
-func (f *fake) Refused(_ context.Context, r RefusedRequest) error {
+func (f *fake) Refused(_ context.Context, r executor.Refusal) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refused = append(f.refused, r)
 	return f.noRecord
+}
+
+func (f *fake) Refuse(context.Context, executor.Call, *fault.Error) executor.Result {
+	return executor.Result{}
 }
 
 func (f *fake) Tools(_ context.Context, p decision.Principal) (*List, error) {
@@ -78,12 +83,12 @@ func (f *fake) Tools(_ context.Context, p decision.Principal) (*List, error) {
 	return NewList(tools)
 }
 
-func (f *fake) Call(ctx context.Context, c CallRequest) CallResult {
+func (f *fake) Call(ctx context.Context, c executor.Call) executor.Result {
 	f.mu.Lock()
 	f.seen = append(f.seen, c)
 	f.mu.Unlock()
-	res := CallResult{CallID: "call-" + approval.NewID(), DecisionID: "decision-1"}
-	switch c.Tool {
+	res := executor.Result{CallID: "call-" + approval.NewID(), Decision: &decision.Decision{DecisionID: "decision-1"}}
+	switch c.Name {
 	case "echo":
 		res.Value = c.Args
 	case "text":
@@ -97,26 +102,26 @@ func (f *fake) Call(ctx context.Context, c CallRequest) CallResult {
 		panic("boom with a secret")
 	case "rate":
 		res.Err = fault.New(fault.RateLimited, "rate", "too many calls")
-		res.ErrExtra = map[string]any{"retryAfterMs": 100, "code": "FORGED"}
+		res.RetryAfterMs = 100
 	case "pending":
 		res.Err = fault.New(fault.ApprovalPending, "pending", "waiting")
-		res.ErrExtra = map[string]any{"approvalId": "x", "retryAfterMs": 2000}
+		res.ApprovalID, res.RetryAfterMs = "x", 2000
 	case "slow":
 		f.started <- struct{}{}
 		<-ctx.Done()
 		f.cancelled <- context.Cause(ctx)
 		res.Err = fault.New(fault.Interrupted, "cancelled", "cut off")
 	case "input-anyway": // a defect: asks a client that cannot be asked
-		res.InputRequired = &InputRequired{State: "s", Prompt: "?"}
+		res.InputRequired = &executor.InputRequired{State: "s", Prompt: "?"}
 	case "danger":
 		f.danger(ctx, c, &res)
 	default:
-		res.Err = fault.New(fault.NotFound, "unknown-tool", "there is no tool %q", c.Tool)
+		res.Err = fault.New(fault.NotFound, "unknown-tool", "there is no tool %q", c.Name)
 	}
 	return res
 }
 
-func (f *fake) danger(ctx context.Context, c CallRequest, res *CallResult) {
+func (f *fake) danger(ctx context.Context, c executor.Call, res *executor.Result) {
 	args := c.Args
 	if args == nil {
 		args = json.RawMessage(`{}`)
@@ -152,7 +157,7 @@ func (f *fake) danger(ctx context.Context, c CallRequest, res *CallResult) {
 		res.Err = approval.Denied(approval.ReasonUnsupported)
 		return
 	}
-	q := approval.Question{Tool: c.Tool, Prompt: approval.Prompt("", c.Tool, string(args), "L4")}
+	q := approval.Question{Tool: c.Name, Prompt: approval.Prompt("", c.Name, string(args), "L4")}
 	p, err := f.gate.Ask(ctx, b, q, c.Asker.Channel(), decision.Approvers{}, f.expiry, nil)
 	if err != nil {
 		run(err)
@@ -176,13 +181,13 @@ func (f *fake) danger(ctx context.Context, c CallRequest, res *CallResult) {
 	run(err)
 }
 
-func (f *fake) ask(p approval.Pending, res *CallResult) {
+func (f *fake) ask(p approval.Pending, res *executor.Result) {
 	state, err := f.gate.Seal(p)
 	if err != nil {
 		res.Err = fault.From(err)
 		return
 	}
-	res.InputRequired = &InputRequired{State: state, Prompt: p.Question.Prompt, ExpirySeconds: int64(f.expiry.Seconds())}
+	res.InputRequired = &executor.InputRequired{State: state, Prompt: p.Question.Prompt, ExpirySeconds: int64(f.expiry.Seconds())}
 }
 
 // start serves a Caller over HTTP and gives the URL of /mcp.

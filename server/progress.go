@@ -36,9 +36,6 @@ type progress struct {
 
 // progressOf starts to tell the client of a call; nil when it did not ask.
 func (d *door) progressOf(ctx context.Context, req *mcp.CallToolRequest) *progress {
-	if d.ext.OwnProgress {
-		return nil
-	}
 	token := req.Params.GetProgressToken()
 	switch token.(type) {
 	case string, int, int64, float64: // what a token may be, as the library decodes it

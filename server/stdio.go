@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor"
 )
 
 // ServeStdio speaks with one client over in and out, one message per line,
@@ -33,7 +34,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	pr, pw := io.Pipe()
 	lines := &lineWriter{out: out, open: map[string]bool{}}
 	lines.refused = func(f frame, bad *rpcError) {
-		refuse(ctx, s.opt.Caller, CallRequest{Principal: localPrincipal(nil), Origin: decision.OriginMCPStdio}, f, bad)
+		refuse(ctx, s.opt.Caller, executor.Call{Principal: localPrincipal(nil), Origin: decision.OriginMCPStdio}, f, bad)
 	}
 	client := &watched{refused: lines.refused, Transport: &mcp.IOTransport{
 		Reader: pr, Writer: lines, MaxLineLength: -1, // feed has a limit

@@ -76,9 +76,8 @@ func (s *Service) RunCommand(ctx context.Context, p decision.Principal, c OwnCom
 	if err != nil {
 		return failed(fault.From(err))
 	}
-	own := c.Own
 	out := OwnCommandResult{Result: s.Engine.Call(ctx, executor.Call{
-		Principal: p, Origin: decision.OriginCLIRun, Name: OwnCommandTool, Args: args, Unpublished: tool, Own: &own,
+		Principal: p, Origin: decision.OriginCLIRun, Name: OwnCommandTool, Args: args, Own: executor.Own{Unpublished: tool, Sandbox: &c.Own},
 	})}
 	if out.Err != nil {
 		return out

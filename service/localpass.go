@@ -86,7 +86,7 @@ func (s *Service) Test(ctx context.Context, p decision.Principal, t *catalog.Too
 	if err != nil {
 		return run.failed(fault.From(err))
 	}
-	call := executor.Call{Principal: p, Origin: decision.OriginCLITest, Name: t.Spec.Name, Unpublished: t, Args: args}
+	call := executor.Call{Principal: p, Origin: decision.OriginCLITest, Name: t.Spec.Name, Args: args, Own: executor.Own{Unpublished: t}}
 	fixtures, ok, err := catalog.Fixtures(t)
 	switch {
 	case err != nil:

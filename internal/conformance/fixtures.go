@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/server"
 )
@@ -44,15 +46,21 @@ func newFixtures() *fixtures {
 	return f
 }
 
-// Call implements server.Caller.
-func (f *fixtures) Call(ctx context.Context, c server.CallRequest) server.CallResult {
-	t, ok := f.tools[c.Tool]
-	req := server.WireRequest(ctx)
-	if !ok || req == nil {
-		return server.CallResult{Err: fault.New(fault.NotFound, "unknown-tool", "there is no tool %q", c.Tool)}
+// Speak implements server.Speaker.
+func (f *fixtures) Speak(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	t, ok := f.tools[req.Params.Name]
+	if !ok {
+		return failed(fmt.Sprintf("NOT_FOUND: there is no tool %q", req.Params.Name)), nil
 	}
-	res, err := t.do(ctx, req)
-	return server.CallResult{Wire: &server.Wire{Result: res, Err: err}}
+	return t.do(ctx, req)
+}
+
+// Call implements server.Caller; every call goes to Speak.
+func (f *fixtures) Call(context.Context, executor.Call) executor.Result { return executor.Result{} }
+
+// Refuse implements server.Caller; nothing is on record here.
+func (f *fixtures) Refuse(context.Context, executor.Call, *fault.Error) executor.Result {
+	return executor.Result{}
 }
 
 // Tools implements server.Caller.
@@ -111,4 +119,4 @@ func failed(s string) *mcp.CallToolResult {
 }
 
 // Refused implements server.Caller; nobody is authenticated here.
-func (f *fixtures) Refused(context.Context, server.RefusedRequest) error { return nil }
+func (f *fixtures) Refused(context.Context, executor.Refusal) error { return nil }

@@ -60,7 +60,7 @@ func newServer(log zerolog.Logger) *server.Server {
 	s := server.New(server.Options{
 		Caller: f, Name: "toolwarrant-conformance", Version: "1.0.0", Logger: log,
 		Extension: server.Extension{
-			Options: f.options, Features: f.features, OwnProgress: true, Events: mcp.NewMemoryEventStore(nil),
+			Options: f.options, Features: f.features, Events: mcp.NewMemoryEventStore(nil),
 		},
 	})
 	f.changed = s.Changed

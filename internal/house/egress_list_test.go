@@ -117,6 +117,7 @@ var waysOut = map[string]struct {
 	"server Server.authenticate .Write":                  {1, fixed},
 	"server Server.refused .Msg":                         {1, ours},
 	"server Server.bound http.Error":                     {1, fixed},
+	"server Server.serveStateful http.Error":             {1, fixed},
 	"server binder.mac .Write":                           {1, local},
 	"server sealing.Write .Write":                        {1, masked},
 	"server Server.serveHealth .Encode":                  {1, ours},

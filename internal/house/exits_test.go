@@ -5,9 +5,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/toolwarrant/toolwarrant/executor"
 )
 
 // Every call leaves one close record, on every way to end. What makes that so
@@ -20,7 +23,9 @@ import (
 //     Engine.Call alone;
 //   - the close record is written in one place;
 //   - what runs beside a call recovers by itself;
-//   - nothing below a transport ends the process or its goroutine.
+//   - nothing below a transport ends the process or its goroutine;
+//   - no transport to the network makes a call of an own document, which nobody
+//     is asked about.
 
 const (
 	callFunc   = "Engine.Call"
@@ -44,6 +49,24 @@ var (
 	// Packages below the transports, and these.
 	callPackages = []string{"executor", "server", "service"}
 )
+
+// TestNoOwnCallFromTheNetwork: nothing in server can name a field of
+// executor.Own.
+func TestNoOwnCallFromTheNetwork(t *testing.T) {
+	fields := reflect.VisibleFields(reflect.TypeFor[executor.Own]())
+	sources(t, func(dir string, file *ast.File, test bool) {
+		if test || dir != "server" && !strings.HasPrefix(dir, "server/") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if ok && (s.Sel.Name == "Own" || slices.ContainsFunc(fields, func(f reflect.StructField) bool { return f.Name == s.Sel.Name })) {
+				t.Errorf("%s: %s may set what a call of an own document has", dir, s.Sel.Name)
+			}
+			return true
+		})
+	})
+}
 
 // leaks gives what of some files could let a call end without its record.
 func leaks(files []*ast.File) (found []string) {

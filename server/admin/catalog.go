@@ -163,8 +163,8 @@ func viewCall(r executor.Result) callView {
 	if v.Logs == nil {
 		v.Logs = []worker.LogLine{}
 	}
-	if r.Pending != nil {
-		v.Waits = &pendingView{r.Pending.ApprovalID, r.Pending.RetryAfterMs}
+	if r.ApprovalID != "" {
+		v.Waits = &pendingView{r.ApprovalID, r.RetryAfterMs}
 	}
 	return v
 }
