@@ -26,7 +26,7 @@ func FuzzLoad(f *testing.F) {
 		if asJSON {
 			name = "c.json"
 		}
-		c, err := Parse(name, data)
+		c, err := parsed(name, data)
 		if err != nil {
 			var e *fault.Error
 			if !errors.As(err, &e) || e.Code != fault.Usage || e.Reason == "" || e.Message == "" {
@@ -41,7 +41,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse("c.json", first)
+		again, err := parsed("c.json", first)
 		if err != nil {
 			t.Fatalf("%s is accepted and refused when written out: %v", data, err)
 		}

@@ -61,30 +61,6 @@ func Load(file string, env []string, flags map[string]any) (*Config, error) {
 	return decode(tree)
 }
 
-// Parse is Load of one file's content over the defaults. The name is what
-// errors call it; a name that ends in .json is read as JSON.
-func Parse(name string, data []byte) (*Config, error) {
-	s, err := loadSchema()
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > MaxBytes {
-		return nil, tooLarge(name)
-	}
-	layer, err := parse(name, data)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := s.over(s.defaults(), layer)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.validate(tree); err != nil {
-		return nil, err
-	}
-	return decode(tree)
-}
-
 func read(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -106,12 +106,12 @@ log:
 func TestJSONAndYAMLAgree(t *testing.T) {
 	yaml := "catalog:\n  dirs: [/d]\nserver: {drain-seconds: 7}\nfs:\nname: \"2026\"\n"
 	json := "\ufeff{\n\t\"catalog\": {\"dirs\": [\"/d\"]},\n\t\"server\": {\"drain-seconds\": 7}, \"fs\": null, \"name\": \"2026\"}"
-	a, err := Parse("c.yaml", []byte(yaml))
+	a, err := parsed("c.yaml", []byte(yaml))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"c.json", "c.yaml"} { // JSON is seen by its content too
-		b, err := Parse(name, []byte(json))
+		b, err := parsed(name, []byte(json))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestJSONAndYAMLAgree(t *testing.T) {
 
 func TestEmptyFile(t *testing.T) {
 	for _, content := range []string{"", "# nothing\n", "---\n", "null", "{}", "version: 1\n"} {
-		got, err := Parse("c.yaml", []byte(content))
+		got, err := parsed("c.yaml", []byte(content))
 		if err != nil {
 			t.Errorf("%q: %v", content, err)
 			continue
@@ -217,7 +217,7 @@ func TestFileErrors(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := Parse(tc.name, []byte(tc.content))
+			_, err := parsed(tc.name, []byte(tc.content))
 			check(t, err, tc.name, tc.want)
 		})
 	}
@@ -225,7 +225,7 @@ func TestFileErrors(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	big := "# " + strings.Repeat("x", MaxBytes)
-	_, err := Parse("c.yaml", []byte(big))
+	_, err := parsed("c.yaml", []byte(big))
 	check(t, err, "c.yaml", failure{"too-large", "", 0, 0, "at most"})
 	file := write(t, "c.yaml", big)
 	_, err = Load(file, nil, nil)
@@ -239,7 +239,7 @@ func TestBounds(t *testing.T) {
 		"laughs": "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: &d [*c, *c]\ne: [*d, *d]\n" +
 			strings.Repeat("f: [*d, *d, *d]\n", 100),
 	} {
-		if _, err := Parse("c", []byte(content)); fault.From(err) == nil || fault.From(err).Code != fault.Usage {
+		if _, err := parsed("c", []byte(content)); fault.From(err) == nil || fault.From(err).Code != fault.Usage {
 			t.Errorf("%s: %v, want a USAGE error", name, err)
 		}
 	}
@@ -255,4 +255,28 @@ func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	_, err = Load(dir, nil, nil)
 	check(t, err, dir, failure{"unreadable", "", 0, 0, "cannot be read"})
+}
+
+// parsed is Load of one file's content over the defaults. The name is what
+// errors call it; a name that ends in .json is read as JSON.
+func parsed(name string, data []byte) (*Config, error) {
+	s, err := loadSchema()
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > MaxBytes {
+		return nil, tooLarge(name)
+	}
+	layer, err := parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := s.over(s.defaults(), layer)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.validate(tree); err != nil {
+		return nil, err
+	}
+	return decode(tree)
 }

@@ -42,9 +42,6 @@ func Open(ctx context.Context, path string, lines *audit.Lines) (*Index, error) 
 // Close gives the index back.
 func (x *Index) Close() { x.s.close() }
 
-// Next is the place up to which the index knows the log.
-func (x *Index) Next() int64 { return x.s.meta.next }
-
 // Search gives the places of the closes that may fit, in the order of the
 // log: all that do, and perhaps others. done is called when everything before
 // a place was given. The error is that of found, or says that the index is

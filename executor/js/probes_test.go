@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -201,8 +203,7 @@ A program that is refused does not start: the call ends with `+"`JS_ERROR`, reas
 	}
 	b.WriteString(`
 Also refused, in the same way: ` + "`import` and `export`" + `, ` + "`using`" + ` declarations, decorators, and these globals, unless the code declares the name itself or asks with ` + "`typeof`" + ` whether it is there: `)
-	names := script.Lacking()
-	for i, n := range names {
+	for i, n := range slices.Sorted(maps.Keys(script.Lacking)) {
 		if i > 0 {
 			b.WriteString(", ")
 		}

@@ -10,11 +10,11 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// lacking are the globals of the language that this runtime does not have. A
-// program that names one and neither declares the name itself nor asks with
+// Lacking are the globals of the language that this runtime does not have, and
+// what to do without. It is never changed. A program that names one and neither declares the name itself nor asks with
 // typeof whether it is there would fail when it comes to the line; it is
 // refused as a whole instead.
-var lacking = map[string]string{
+var Lacking = map[string]string{
 	"SharedArrayBuffer":    "there are no threads to share with; use ArrayBuffer",
 	"Atomics":              "there are no threads to share with; use plain assignments",
 	"WebAssembly":          "write the function in JavaScript",
@@ -24,19 +24,10 @@ var lacking = map[string]string{
 	"AsyncDisposableStack": "use try and finally",
 }
 
-// Lacking are the names of the globals that a program is refused for.
-func Lacking() []string {
-	out := make([]string, 0, len(lacking))
-	for n := range lacking {
-		out = append(out, n)
-	}
-	sort.Strings(out)
-	return out
-}
-
 // Refuse lists what parses and would not run as the language demands, in the
-// order of the text. What a change of the tree sets right it mends there. Lines and columns are those of the whole text that was
-// parsed. fn is the function around the code.
+// order of the text. What a change of the tree sets right it mends there. Lines
+// and columns are those of the whole text that was parsed. fn is the function
+// around the code.
 func Refuse(t *Tree, fn *ast.FunctionLiteral) []Problem {
 	r := &refusal{tree: t, declared: declared{}, intl: newIntlUses()}
 	w := &walker{seen: map[string]bool{}, visit: r.expr, visitStmt: r.stmt}
@@ -137,7 +128,7 @@ func (r *refusal) expr(e ast.Expression) {
 	case *ast.Identifier:
 		if e != nil {
 			r.arguments = r.arguments || e.Name == argumentsName
-			if hint, ok := lacking[e.Name.String()]; ok {
+			if hint, ok := Lacking[e.Name.String()]; ok {
 				r.named = append(r.named, reference{e.Name.String(), e.Name.String() + " does not exist on this runtime: " + hint, e.Idx})
 			}
 		}

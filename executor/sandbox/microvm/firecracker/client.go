@@ -69,14 +69,6 @@ type BootSource struct {
 	Arguments string `json:"boot_args,omitempty"`
 }
 
-// Drive is a block device of a machine.
-type Drive struct {
-	ID       string `json:"drive_id"`
-	Path     string `json:"path_on_host"`
-	Root     bool   `json:"is_root_device"`
-	ReadOnly bool   `json:"is_read_only"`
-}
-
 // Vsock connects the ports of a guest to a unix socket of the host.
 type Vsock struct {
 	CID    uint32 `json:"guest_cid"` // of the guest; 3 or more
@@ -98,14 +90,6 @@ func (c *Client) SetMachine(ctx context.Context, m MachineConfig) error {
 // SetBoot says what the machine boots.
 func (c *Client) SetBoot(ctx context.Context, b BootSource) error {
 	return c.do(ctx, http.MethodPut, "/boot-source", b, nil)
-}
-
-// AddDrive adds a block device.
-func (c *Client) AddDrive(ctx context.Context, d Drive) error {
-	if d.ID == "" || strings.Trim(d.ID, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
-		return fmt.Errorf("a drive cannot be called %q: letters, digits and _", d.ID)
-	}
-	return c.do(ctx, http.MethodPut, "/drives/"+d.ID, d, nil)
 }
 
 // SetVsock adds the vsock device.
