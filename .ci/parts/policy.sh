@@ -12,7 +12,7 @@ holds "$SCRATCH/coverage.json" 'input.coverage == 100' || fail "coverage $(json 
 say 'an unmodified opa'
 go build -o "$SCRATCH/opa" github.com/open-policy-agent/opa
 "$SCRATCH/opa" version
-(cd "$SCRATCH" && cp -r "$OLDPWD/rego" "$OLDPWD/policy_test" . && ./opa test rego policy_test -v) >"$SCRATCH/verbose.txt" || {
+(cd "$SCRATCH" && cp -r "$OLDPWD/rego" "$OLDPWD/policy_test" . && ./opa test --timeout 1m rego policy_test -v) >"$SCRATCH/verbose.txt" || {
 	cat "$SCRATCH/verbose.txt"
 	fail 'opa test'
 }

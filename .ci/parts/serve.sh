@@ -4,7 +4,7 @@
 export TOOLWARRANT_CATALOG_PRESET=everything
 
 # The fixed fields of a close record, in their order.
-fields='"time","schema","seq","prev","phase","writer","callId","relatedCallId","traceId","origin","principal","tool","policy","decision","toolSafety","effectivePolicy","riskLevel","riskSignals","reasons","humanInTheLoop","params","paramsDigest","outcome","error","durationMs","usage","result","isolation","shadow","sum"'
+fields='"time","schema","seq","prev","phase","writer","callId","relatedCallId","traceId","origin","principal","tool","policy","decision","toolSafety","effectivePolicy","riskLevel","riskSignals","reasons","humanInTheLoop","params","paramsDigest","outcome","error","durationMs","usage","result","isolation","testMode","shadow","sandbox","sum"'
 
 say 'the Go client at each protocol version'
 go_test ./cmd/toolwarrant -run '^TestServeBothEras$'
