@@ -195,6 +195,13 @@ func (r *reader) run(command string) (string, error) {
 	if signal && err == nil && r.log != nil { // what it tells stands in the log of the server
 		return r.log.waitFor(before, regexp.MustCompile(`reloaded|refused`)), nil
 	}
+	if ending.MatchString(command) && err == nil && r.log != nil { // what follows is about what it leaves
+		select {
+		case <-r.log.ended:
+		case <-ctx.Done():
+			return string(out), errors.New("the server does not end")
+		}
+	}
 	return string(out), err
 }
 
@@ -209,6 +216,7 @@ func (r *reader) command(ctx context.Context, command string) *exec.Cmd {
 var (
 	staying = regexp.MustCompile(`toolwarrant serve\b|--watch\b|tail -f\b`)
 	ready   = regexp.MustCompile(`serving MCP at .*\n|-- waiting for a change.*\n|\n`)
+	ending  = regexp.MustCompile(`(?m)^kill \d+`)
 	begun   = regexp.MustCompile(`serving MCP at .*\n|-- waiting for a change.*\n`)
 )
 
