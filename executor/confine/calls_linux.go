@@ -109,10 +109,14 @@ func CommandPolicy(named bool) (seccomp.Policy, error) {
 	r.when("kill", equal(0, 0))
 	r.when("kill", atLeast(0, 1<<31), atMost(0, 1<<32-1))
 	r.when("kill", atLeast(0, 0xffffffff80000000))
-	for _, name := range []string{"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "prlimit64"} {
+	for _, name := range []string{"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open"} {
 		r.when(name, atLeast(0, 2), atMost(0, 1<<31-1))
 	}
+	// Its own limits; those of others are only read. The threads of the agent
+	// have numbers above 1, are the same user where an ordinary one makes the
+	// sandbox, and what they may not, later commands may not.
 	r.when("prlimit64", equal(0, 0))
+	r.when("prlimit64", atLeast(0, 2), atMost(0, 1<<31-1), equal(2, 0))
 	// A named pipe or a socket, no device.
 	r.when("mknod", noneOf(1, unix.S_IFCHR|setIDs))
 	r.when("mknodat", noneOf(2, unix.S_IFCHR|setIDs))

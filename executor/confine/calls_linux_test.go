@@ -99,7 +99,8 @@ func TestCommandFilter(t *testing.T) {
 		{"kill", allow, []uint64{2, 9}}, {"kill", allow, []uint64{0, 9}}, {"kill", allow, []uint64{minus, 9}}, {"kill", allow, []uint64{0xffffffff, 9}}, {"kill", allow, []uint64{minus - 40, 9}},
 		{"kill", eperm, []uint64{1, 9}}, {"kill", eperm, []uint64{1 | high, 9}}, {"kill", eperm, []uint64{1 | 0xffffffff00000000, 9}},
 		{"tgkill", allow, []uint64{7, 7, 6}}, {"tgkill", eperm, []uint64{1, 1, 9}}, {"tkill", eperm, []uint64{1 | high, 9}}, {"pidfd_open", eperm, []uint64{1}}, {"rt_sigqueueinfo", eperm, []uint64{1, 9}},
-		{"prlimit64", allow, []uint64{0}}, {"prlimit64", eperm, []uint64{1}},
+		{"prlimit64", allow, []uint64{0}}, {"prlimit64", eperm, []uint64{1}}, {"prlimit64", allow, []uint64{0, 1, 4096}},
+		{"prlimit64", allow, []uint64{2, 1, 0, 4096}}, {"prlimit64", eperm, []uint64{2, 1, 4096}}, {"prlimit64", eperm, []uint64{2, 1, high}}, {"prlimit64", eperm, []uint64{1, 1, 0, 4096}},
 
 		{"prctl", allow, []uint64{unix.PR_SET_NAME}}, {"prctl", eperm, []uint64{unix.PR_SET_MM}}, {"prctl", eperm, []uint64{unix.PR_SET_SECUREBITS}}, {"prctl", eperm, []uint64{unix.PR_SET_SPECULATION_CTRL}},
 		{"personality", allow, []uint64{0xffffffff}}, {"personality", eperm, []uint64{0x0040000}},

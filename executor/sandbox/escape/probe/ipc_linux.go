@@ -79,6 +79,13 @@ func marks() []mark {
 			func(nonce string) error { return dialled("unix", "@leak"+nonce) }},
 		{"port", func(string) error { _, err := start("listen", "tcp", "127.0.0.1:7421"); return err },
 			func(string) error { return dialled("tcp", "127.0.0.1:7421") }},
+		{"limit", func(string) error { return limitOthers() }, func(string) error {
+			var now unix.Rlimit
+			if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &now); err != nil || now.Cur == leakLimit {
+				return err
+			}
+			return unix.ENOENT
+		}},
 		{"hostname", func(string) error { return unix.Sethostname([]byte("leak")) }, func(string) error {
 			if name, _ := os.Hostname(); name != "leak" {
 				return unix.ENOENT
