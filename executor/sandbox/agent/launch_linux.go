@@ -120,14 +120,17 @@ func (l *launcher) start(order wire.Launch, far *os.File) {
 	}
 }
 
-// reap tells of each end.
+// reap tells of each end. A number is free for another process only when the
+// lock is held: the end is told before the start of whatever gets it next.
 func (l *launcher) reap() {
 	for {
-		pid, err := unix.Wait4(-1, nil, 0, nil)
+		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		switch err {
 		case nil:
 			l.mu.Lock()
-			l.tell(wire.Message{Kind: wire.KindEnded, Ended: pid})
+			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); err == nil && pid > 0 {
+				l.tell(wire.Message{Kind: wire.KindEnded, Ended: pid})
+			}
 			l.mu.Unlock()
 		case unix.ECHILD:
 			<-l.children

@@ -48,11 +48,11 @@ func (e *ending) end(why cause) {
 		return
 	}
 	e.why = why
+	// First the clock: an agent that does not read may keep the message waiting.
+	e.last = time.AfterFunc(killPatience, e.inst.Kill)
 	if err := e.inst.Conn.Send(wire.Message{Kind: wire.KindSignal, Signal: killed}); err != nil {
 		e.inst.Kill()
-		return
 	}
-	e.last = time.AfterFunc(killPatience, e.inst.Kill)
 }
 
 // finish gives the cause, after the end, and whether the agent is being killed:

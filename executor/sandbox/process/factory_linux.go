@@ -39,6 +39,7 @@ type Factory struct {
 
 	launching sync.Mutex
 	launches  *launcher // nil: none was needed yet
+	noMore    bool      // there will be no other
 
 	probing sync.Mutex
 	probed  *sandbox.Availability
@@ -61,16 +62,19 @@ func (*Factory) TakesImage(image string) bool { return takesImage(image) }
 // Priority orders the factory among others.
 func (*Factory) Priority() int { return Priority }
 
+var errClosed = errors.New("the factory was closed")
+
 // Close ends what the factory keeps ready, and with it sandboxes that were not
 // closed.
 func (f *Factory) Close() error {
 	f.closed.Do(func() {
-		f.once.Do(func() { f.failed = errors.New("the factory was closed") })
+		f.once.Do(func() { f.failed = errClosed })
 		if f.stash != nil {
 			f.stash.close()
 		}
 		f.launching.Lock()
 		last := f.launches
+		f.noMore = true
 		f.launching.Unlock()
 		if last != nil {
 			last.close()
@@ -115,6 +119,7 @@ func (f *Factory) find(ctx context.Context) (err error) {
 		want = 0
 	}
 	f.stash = &stash{f: f, want: want}
+	f.stash.ctx, f.stash.stop = context.WithCancel(context.Background())
 	return nil
 }
 

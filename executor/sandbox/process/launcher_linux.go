@@ -21,6 +21,7 @@ type launcher struct {
 	conn *wire.Conn
 	proc *os.Process
 	done chan struct{} // closed when it and its agents are gone
+	room chan struct{} // has a token for each order that is not answered
 
 	sending sync.Mutex // held over waiting and the send, so that both have one order
 
@@ -36,10 +37,17 @@ type order struct {
 	reply chan error
 }
 
+// mostOrders is how many orders may be unanswered: all fit into the socket, so
+// that sending one never waits, also where the launcher is stopped.
+const mostOrders = 64
+
 // launcher gives the one that runs, or starts one: somebody may have ended it.
 func (f *Factory) launcher(ctx context.Context) (*launcher, error) {
 	f.launching.Lock()
 	defer f.launching.Unlock()
+	if f.noMore {
+		return nil, errClosed
+	}
 	if f.launches != nil && !f.launches.ended() {
 		return f.launches, nil
 	}
@@ -48,7 +56,7 @@ func (f *Factory) launcher(ctx context.Context) (*launcher, error) {
 		return nil, err
 	}
 	defer far.Close()
-	l := &launcher{conn: near, done: make(chan struct{}), agents: map[int]*spawned{}}
+	l := &launcher{conn: near, done: make(chan struct{}), room: make(chan struct{}, mostOrders), agents: map[int]*spawned{}}
 	attr := &os.ProcAttr{
 		Dir: "/", Env: []string{"GOMAXPROCS=2"}, Files: []*os.File{f.null, f.null, f.null, far},
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
@@ -77,7 +85,16 @@ var errLauncherGone = errors.New("the process that starts agents has ended, and 
 // launch has s started. On an error s is gone, or is going to be.
 func (l *launcher) launch(ctx context.Context, s *spawned, what wire.Launch, far *os.File) error {
 	o := &order{agent: s, reply: make(chan error, 1)}
-	if err := l.send(o, what, far); err != nil {
+	var err error
+	select {
+	case l.room <- struct{}{}:
+		if err = l.send(o, what, far); err != nil {
+			<-l.room
+		}
+	case <-ctx.Done():
+		err = fmt.Errorf("the process that starts agents is busy, or somebody has stopped it: %w", context.Cause(ctx))
+	}
+	if err != nil {
 		s.end()
 		_ = s.conn.Close()
 		return err
@@ -91,7 +108,7 @@ func (l *launcher) launch(ctx context.Context, s *spawned, what wire.Launch, far
 				s.discard()
 			}
 		}()
-		return context.Cause(ctx)
+		return fmt.Errorf("the process that starts agents does not answer: %w", context.Cause(ctx))
 	}
 }
 
@@ -123,22 +140,16 @@ func (l *launcher) send(o *order, what wire.Launch, far *os.File) error {
 func (l *launcher) listen() {
 	for {
 		m, files, err := l.conn.Receive()
-		if err != nil {
+		if err != nil && !errors.Is(err, wire.ErrFiles) {
 			break
 		}
 		ok := false
 		switch {
 		case m.Kind == wire.KindLaunched && m.Launched != nil:
-			ok = l.launched(*m.Launched, files)
+			ok = l.launched(*m.Launched, files, err)
 		case m.Kind == wire.KindEnded:
 			ok = true
-			l.mu.Lock()
-			s := l.agents[m.Ended]
-			delete(l.agents, m.Ended)
-			l.mu.Unlock()
-			if s != nil {
-				go s.end()
-			}
+			l.forget(m.Ended, nil)
 		}
 		if !ok {
 			break
@@ -147,9 +158,23 @@ func (l *launcher) listen() {
 	l.end()
 }
 
-// launched takes the answer to the oldest order. It reports false when there is
-// none that this could be.
-func (l *launcher) launched(told wire.Launched, files []*os.File) bool {
+// forget does what is to be done after the end of an agent, if it has that
+// number; nil is any.
+func (l *launcher) forget(pid int, agent *spawned) {
+	l.mu.Lock()
+	s := l.agents[pid]
+	if s == nil || agent != nil && s != agent {
+		l.mu.Unlock()
+		return
+	}
+	delete(l.agents, pid)
+	l.mu.Unlock()
+	go s.end()
+}
+
+// launched takes the answer to the oldest order; unread is what became of its
+// descriptor. It reports false when there is no order that this could be of.
+func (l *launcher) launched(told wire.Launched, files []*os.File, unread error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
@@ -160,9 +185,18 @@ func (l *launcher) launched(told wire.Launched, files []*os.File) bool {
 	}
 	o := l.waiting[0]
 	l.waiting = l.waiting[1:]
+	<-l.room
 	var err error
 	if told.Error != "" {
 		err = errors.New(told.Error)
+	}
+	if unread != nil && told.PID > 0 {
+		// It ends by itself when nobody is left who would configure it.
+		o.agent.pid = told.PID
+		l.agents[told.PID] = o.agent
+		_ = o.agent.conn.Close()
+		o.reply <- unread
+		return true
 	}
 	if told.PID <= 0 || len(files) != 1 {
 		for _, f := range files {
@@ -180,7 +214,7 @@ func (l *launcher) launched(told wire.Launched, files []*os.File) bool {
 	}
 	o.agent.pid = told.PID
 	o.agent.mu.Lock()
-	o.agent.handle = files[0]
+	o.agent.by, o.agent.handle = l, files[0]
 	o.agent.mu.Unlock()
 	l.agents[told.PID] = o.agent
 	if err != nil { // it started, and its group is not what it should be
@@ -206,6 +240,7 @@ func (l *launcher) end() {
 	_, _ = l.proc.Wait()
 	var all sync.WaitGroup
 	for _, o := range waiting {
+		<-l.room
 		all.Go(func() {
 			if o.agent.group != nil { // it may have started, and nobody was told
 				o.agent.group.Kill()
@@ -228,10 +263,18 @@ func (l *launcher) end() {
 
 // await waits for the end of a process that is no child of this one.
 func (s *spawned) await() {
+	if s.handle != nil {
+		_ = ended(s.handle, -1)
+	}
+}
+
+// ended reports whether a process has ended, and waits for that so many
+// milliseconds; below 0 without a bound.
+func ended(handle *os.File, wait int) bool {
 	for {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(s.handle.Fd()), Events: unix.POLLIN}}, -1)
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(handle.Fd()), Events: unix.POLLIN}}, wait)
 		if err != unix.EINTR {
-			return
+			return n > 0
 		}
 	}
 }

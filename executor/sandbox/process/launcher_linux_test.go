@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 )
 
@@ -133,4 +136,131 @@ func TestAgentIsInGroup(t *testing.T) {
 	if err := unix.Kill(s.pid, 0); err != nil {
 		t.Errorf("the agent is not process %d: %v", s.pid, err)
 	}
+}
+
+// TestLauncherStopped stops the launcher: what has begun goes on and ends, what
+// is new ends with its time.
+func TestLauncherStopped(t *testing.T) {
+	f := factory(t, Options{Stash: 1})
+	box, other := create(t, f, spec()), create(t, f, spec())
+	sh(t, box, "true")
+	sh(t, other, "true")
+	l := f.launches
+	if err := l.proc.Signal(unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.proc.Signal(unix.SIGCONT) }()
+	if got := sh(t, box, "echo on"); got != "on" {
+		t.Errorf("a sandbox that lives: %q", got)
+	}
+	if r, err := box.Exec(t.Context(), sandbox.Command{Argv: []string{"sleep", "1000"}, Timeout: time.Millisecond}); err != nil || !r.TimedOut {
+		t.Errorf("%v, timed out %v", err, r.TimedOut)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	for range 10 * mostOrders { // more than its socket takes
+		all.Go(func() {
+			if s, err := f.spawn(ctx, true); err == nil {
+				t.Error("a launcher started an agent that was stopped")
+				s.discard()
+			} else if !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	groups := agentGroups(f)
+	if err := box.Close(); err != nil {
+		t.Error(err)
+	}
+	if f.groups != nil && agentGroups(f) >= groups {
+		t.Errorf("%d control groups, %d before the end of one", agentGroups(f), groups)
+	}
+	// One that goes on does what was asked of it meanwhile, and nothing is left.
+	if err := l.proc.Signal(unix.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if got := sh(t, create(t, f, spec()), "echo again"); got != "again" {
+		t.Errorf("after it: %q", got)
+	}
+	if err := l.proc.Signal(unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// agentGroups is how many groups of this process there are.
+func agentGroups(f *Factory) int {
+	if f.groups == nil {
+		return 0
+	}
+	g, err := f.groups.New(cgroup.Limits{})
+	if err != nil {
+		return 0
+	}
+	defer g.Close()
+	dir := filepath.Dir(slices.Concat(g.Place().Into, []string{g.Place().Unified})[0])
+	own, _ := filepath.Glob(filepath.Join(dir, "*-"+strconv.Itoa(os.Getpid())+"-*"))
+	return len(own)
+}
+
+// TestNoDescriptors has all numbers of open files taken but a few: what fails
+// for that fails alone, and sandboxes that live go on.
+func TestNoDescriptors(t *testing.T) {
+	f := factory(t, Options{Stash: -1})
+	box := create(t, f, spec())
+	sh(t, box, "true")
+	l := f.launches
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) }()
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 200, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	var held []*os.File
+	for {
+		file, err := os.Open(os.DevNull)
+		if err != nil {
+			break
+		}
+		held = append(held, file)
+	}
+	failed := 0
+	for len(held) > 0 && failed < len(held) {
+		s, err := f.spawn(t.Context(), true)
+		if err == nil {
+			s.discard()
+			break
+		}
+		failed++
+		_ = held[0].Close()
+		held = held[1:]
+	}
+	for _, file := range held {
+		_ = file.Close()
+	}
+	if failed == 0 {
+		t.Error("an agent started without descriptors")
+	}
+	if got := sh(t, box, "echo on"); got != "on" || f.launches != l || l.ended() {
+		t.Errorf("the launcher or a sandbox ended: %q", got)
+	}
+	for range 500 {
+		l.mu.Lock()
+		left := len(l.agents)
+		l.mu.Unlock()
+		if left == 1 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("an agent that nobody has stays")
 }

@@ -22,9 +22,11 @@ type spawned struct {
 	group *cgroup.Group
 
 	mu     sync.Mutex
-	handle *os.File // of the process; nil before its start and after its end
-	after  []func() // run between the end of the process and gone
-	ended  bool     // they run, or have run
+	by     *launcher
+	handle *os.File    // of the process; nil before its start and after its end
+	look   *time.Timer // for its end; nil: it was not killed
+	after  []func()    // run between the end of the process and gone
+	ended  bool        // they run, or have run
 }
 
 // spawn starts an agent.
@@ -61,6 +63,9 @@ func (s *spawned) end() {
 	s.mu.Lock()
 	after, handle := s.after, s.handle
 	s.after, s.handle, s.ended = nil, nil, true
+	if s.look != nil {
+		s.look.Stop()
+	}
 	s.mu.Unlock()
 	if handle != nil {
 		_ = handle.Close()
@@ -83,11 +88,32 @@ func (s *spawned) atEnd(f func()) bool {
 	return true
 }
 
+// lookAfter is how long after the kill of an agent its end is looked for, where
+// the launcher has not told of it: somebody may have stopped that one.
+const lookAfter = 2 * time.Second
+
 func (s *spawned) kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.handle != nil {
-		_ = unix.PidfdSendSignal(int(s.handle.Fd()), unix.SIGKILL, nil, 0)
+	if s.handle == nil {
+		return
+	}
+	_ = unix.PidfdSendSignal(int(s.handle.Fd()), unix.SIGKILL, nil, 0)
+	if s.look == nil {
+		s.look = time.AfterFunc(lookAfter, s.lookForEnd)
+	}
+}
+
+// lookForEnd is for an agent that was killed.
+func (s *spawned) lookForEnd() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.handle == nil:
+	case ended(s.handle, 0):
+		go s.by.forget(s.pid, s)
+	default:
+		s.look.Reset(lookAfter)
 	}
 }
 
@@ -102,6 +128,8 @@ func (s *spawned) discard() {
 type stash struct {
 	f    *Factory
 	want int
+	ctx  context.Context // of what fills it
+	stop context.CancelFunc
 
 	mu     sync.Mutex
 	ready  []*spawned
@@ -150,7 +178,9 @@ func (s *stash) fill() {
 			return
 		}
 		s.mu.Unlock()
-		one, err := s.f.spawn(context.Background(), true)
+		ctx, cancel := context.WithTimeout(s.ctx, startDeadline)
+		one, err := s.f.spawn(ctx, true)
+		cancel()
 		s.mu.Lock()
 		if err != nil || s.over {
 			s.filled = false
@@ -171,6 +201,7 @@ func (s *stash) close() {
 	ready := s.ready
 	s.ready = nil
 	s.mu.Unlock()
+	s.stop()
 	s.wait.Wait()
 	for _, one := range ready {
 		one.discard()

@@ -83,8 +83,13 @@ func (c *Conn) Send(m Message, files ...*os.File) error {
 	return errors.Join(err, sent)
 }
 
+// ErrFiles is for a message that came without its descriptors: this process has
+// no room for them. The conversation is as it was.
+var ErrFiles = errors.New("the descriptors of a message did not arrive: too many open files")
+
 // Receive gives the next message and its descriptors, closed on exec; they are
-// the caller's. The end of the conversation is io.EOF.
+// the caller's. The end of the conversation is io.EOF. With ErrFiles the message
+// is given, and none of its descriptors.
 func (c *Conn) Receive() (Message, []*os.File, error) {
 	var m Message
 	raw, err := c.file.SyscallConn()
@@ -98,17 +103,17 @@ func (c *Conn) Receive() (Message, []*os.File, error) {
 		body, files, failed = receive(int(fd))
 		return failed != unix.EAGAIN
 	})
-	if failed != nil {
-		return m, nil, failed
-	}
 	if err != nil { // closed, or too late
 		return m, nil, err
+	}
+	if failed != nil && failed != ErrFiles {
+		return m, nil, failed
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
 		closeAll(files)
 		return Message{}, nil, fmt.Errorf("a message that cannot be read: %w", err)
 	}
-	return m, files, nil
+	return m, files, failed
 }
 
 func receive(fd int) ([]byte, []*os.File, error) {
@@ -137,8 +142,12 @@ func receive(fd int) ([]byte, []*os.File, error) {
 		return nil, nil, err
 	}
 	files, err := rights(oob[:oobn])
-	if err == nil && (n != size || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0) {
+	switch {
+	case err == nil && (n != size || flags&unix.MSG_TRUNC != 0):
 		err = errors.New("a message that was cut")
+	case err == nil && flags&unix.MSG_CTRUNC != 0: // there is room for all that a packet can carry
+		closeAll(files)
+		return body, nil, ErrFiles
 	}
 	if err != nil {
 		closeAll(files)
