@@ -225,8 +225,10 @@ func (f *Factory) try(ctx context.Context) (err error) {
 	switch {
 	case err != nil:
 		return err
+	case r.ExitCode == 0 && strings.TrimSpace(string(r.Stdout)) == seen:
+		return unavailable("commands in a container could look into process 1 of it, which is our agent; with root they cannot")
 	case r.ExitCode != 0 || strings.TrimSpace(string(r.Stdout)) != word:
-		return unavailable("a command in a container ended with %d: %.200q", r.ExitCode, r.Stderr)
+		return unavailable("a command in a container ended with %d: %.200q %.200q", r.ExitCode, r.Stdout, r.Stderr)
 	}
 	return nil
 }
