@@ -24,7 +24,7 @@ var ordinary = []string{
 	"statx", "faccessat", "faccessat2", "readlink", "readlinkat", "symlink", "symlinkat", "link", "linkat", "unlink", "unlinkat",
 	"rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "chown", "fchown", "lchown", "fchownat",
 	"utime", "utimes", "utimensat", "futimesat", "truncate", "ftruncate", "fallocate", "getdents", "getdents64", "getcwd", "chdir", "fchdir", "umask",
-	"statfs", "fstatfs", "flock", "fcntl", "dup", "dup2", "dup3", "pipe", "pipe2", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2",
+	"statfs", "fstatfs", "flock", "dup", "dup2", "dup3", "pipe", "pipe2", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2",
 	"sendfile", "splice", "tee", "vmsplice", "copy_file_range", "fsync", "fdatasync", "sync_file_range", "fadvise64", "readahead", "close_range",
 	"getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr", "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr",
 	"inotify_init", "inotify_init1", "inotify_add_watch", "inotify_rm_watch",
@@ -40,7 +40,7 @@ var ordinary = []string{
 	"getrlimit", "setrlimit", "getrusage", "getpriority", "setpriority", "ioprio_get", "ioprio_set", "sysinfo", "uname", "getrandom", "getcpu",
 	"sched_yield", "sched_getaffinity", "sched_setaffinity", "sched_getparam", "sched_setparam", "sched_getscheduler", "sched_setscheduler",
 	"sched_get_priority_max", "sched_get_priority_min", "sched_rr_get_interval", "sched_getattr", "sched_setattr",
-	"sigaltstack", "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait", "pidfd_send_signal",
+	"sigaltstack", "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait",
 	// sockets that were made under the rules below
 	"bind", "connect", "listen", "accept", "accept4", "getsockname", "getpeername", "shutdown", "setsockopt", "getsockopt", "sendmmsg", "recvmmsg",
 }
@@ -109,9 +109,21 @@ func CommandPolicy(named bool) (seccomp.Policy, error) {
 	r.when("kill", equal(0, 0))
 	r.when("kill", atLeast(0, 1<<31), atMost(0, 1<<32-1))
 	r.when("kill", atLeast(0, 0xffffffff80000000))
-	for _, name := range []string{"kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open"} {
+	for _, name := range []string{"kill", "tkill", "tgkill", "rt_tgsigqueueinfo", "pidfd_open"} {
 		r.when(name, atLeast(0, 2), atMost(0, 1<<31-1))
 	}
+	// A signal with more than its number, or that a descriptor sends, is taken
+	// for a fault of its own by whoever gets it, and ends the agent where that
+	// is the same user and is reached by the number of a thread. Those that no
+	// fault causes remain.
+	r.when("fcntl", atMost(1, unix.F_SETSIG-1))
+	r.when("fcntl", atLeast(1, unix.F_SETSIG+1), atMost(1, 1<<32-1))
+	for _, ordinary := range [][2]uint64{{0, 0}, {uint64(unix.SIGHUP), uint64(unix.SIGQUIT)}, {uint64(unix.SIGUSR1), uint64(unix.SIGUSR1)}, {uint64(unix.SIGUSR2), uint64(unix.SIGTERM)}, {uint64(unix.SIGCHLD), uint64(unix.SIGPWR)}, {32, 64}} {
+		r.when("fcntl", equal(1, unix.F_SETSIG), atLeast(2, ordinary[0]), atMost(2, ordinary[1]))
+		r.when("pidfd_send_signal", atLeast(1, ordinary[0]), atMost(1, ordinary[1]))
+		r.when("rt_sigqueueinfo", atLeast(0, 2), atMost(0, 1<<31-1), atLeast(1, ordinary[0]), atMost(1, ordinary[1]))
+	}
+	r.when("pidfd_send_signal", equal(2, 0))
 	// Its own limits; those of others are only read. The threads of the agent
 	// have numbers above 1, are the same user where an ordinary one makes the
 	// sandbox, and what they may not, later commands may not.

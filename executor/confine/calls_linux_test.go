@@ -99,6 +99,10 @@ func TestCommandFilter(t *testing.T) {
 		{"kill", allow, []uint64{2, 9}}, {"kill", allow, []uint64{0, 9}}, {"kill", allow, []uint64{minus, 9}}, {"kill", allow, []uint64{0xffffffff, 9}}, {"kill", allow, []uint64{minus - 40, 9}},
 		{"kill", eperm, []uint64{1, 9}}, {"kill", eperm, []uint64{1 | high, 9}}, {"kill", eperm, []uint64{1 | 0xffffffff00000000, 9}},
 		{"tgkill", allow, []uint64{7, 7, 6}}, {"tgkill", eperm, []uint64{1, 1, 9}}, {"tkill", eperm, []uint64{1 | high, 9}}, {"pidfd_open", eperm, []uint64{1}}, {"rt_sigqueueinfo", eperm, []uint64{1, 9}},
+		{"rt_sigqueueinfo", allow, []uint64{7, 10}}, {"rt_sigqueueinfo", allow, []uint64{7, 64}}, {"rt_sigqueueinfo", eperm, []uint64{7, 11}}, {"rt_sigqueueinfo", eperm, []uint64{7, 11 | high}}, {"rt_sigqueueinfo", eperm, []uint64{7, 4}}, {"rt_sigqueueinfo", eperm, []uint64{7, 16}},
+		{"pidfd_send_signal", allow, []uint64{3, 11, 0}}, {"pidfd_send_signal", allow, []uint64{3, 10, 4096}}, {"pidfd_send_signal", eperm, []uint64{3, 11, 4096}}, {"pidfd_send_signal", eperm, []uint64{3, 8, high}},
+		{"fcntl", allow, []uint64{3, unix.F_SETFL}}, {"fcntl", allow, []uint64{3, unix.F_SETOWN}}, {"fcntl", allow, []uint64{3, unix.F_ADD_SEALS}}, {"fcntl", allow, []uint64{3, unix.F_SETSIG, 0}}, {"fcntl", allow, []uint64{3, unix.F_SETSIG, 35}},
+		{"fcntl", eperm, []uint64{3, unix.F_SETSIG, 11}}, {"fcntl", eperm, []uint64{3, unix.F_SETSIG | high, 11}}, {"fcntl", eperm, []uint64{3, unix.F_SETSIG, 7 | high}}, {"fcntl", eperm, []uint64{3, unix.F_SETSIG, 31}},
 		{"prlimit64", allow, []uint64{0}}, {"prlimit64", eperm, []uint64{1}}, {"prlimit64", allow, []uint64{0, 1, 4096}},
 		{"prlimit64", allow, []uint64{2, 1, 0, 4096}}, {"prlimit64", eperm, []uint64{2, 1, 4096}}, {"prlimit64", eperm, []uint64{2, 1, high}}, {"prlimit64", eperm, []uint64{1, 1, 0, 4096}},
 

@@ -31,6 +31,20 @@ var signalProbes = []probe{
 		_, _, e := unix.Syscall(unix.SYS_RT_SIGQUEUEINFO, 1, uintptr(unix.SIGURG), uintptr(unsafe.Pointer(&info)))
 		return refused(failure(e), "it was signalled")
 	}},
+	{Name: "descriptor-signals-process-1", Dimension: syscalls, run: func(args) verdict {
+		// What a descriptor sends looks like a fault of whoever gets it.
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		if err != nil {
+			return held("%v", err)
+		}
+		defer unix.Close(pair[0])
+		defer unix.Close(pair[1])
+		if _, err := unix.FcntlInt(uintptr(pair[0]), unix.F_SETOWN, 1); err != nil {
+			return held("%v", err)
+		}
+		_, err = unix.FcntlInt(uintptr(pair[0]), unix.F_SETSIG, int(unix.SIGSEGV))
+		return refused(err, "a descriptor sends it SIGSEGV")
+	}},
 	{Name: "pidfd-of-process-1", Dimension: syscalls, run: func(args) verdict {
 		fd, err := unix.PidfdOpen(1, 0)
 		if err != nil {
