@@ -69,9 +69,8 @@ const hiddenWord = "***"
 // recordedCommands are the commands as the record of this call shows them.
 // Where an argument is kept off the record, so are the words of the commands:
 // which of them it went into nobody can tell.
-func (r *run) recordedCommands() []audit.Sandbox {
-	d := r.decision
-	if d == nil || len(r.commands) == 0 || (len(d.Hidden()) == 0 && !slices.Contains(d.Record.Drop, "/params")) {
+func (e *Engine) recordedCommands(r *run) []audit.Sandbox {
+	if d := r.decision; d == nil || len(r.commands) == 0 || !slices.Contains(d.Record.Drop, "/params") && !e.privately(r).hides {
 		return r.commands
 	}
 	out := slices.Clone(r.commands)

@@ -20,6 +20,7 @@ type private struct {
 	of      *decision.Decision
 	args    json.RawMessage
 	kept    []string     // pointers into the arguments of what was hidden
+	hides   bool         // something that is not empty was hidden
 	mask    audit.Masker // of the secrets, and of what was hidden
 	drop    []string     // fields of the record that are left out
 	secrets *mask.Set    // in mask
@@ -36,6 +37,9 @@ func (e *Engine) privately(r *run) *private {
 	hidden := redactor{keys: e.Keys}
 	p.args = hidden.args(r.args, r.decision.Hidden())
 	p.kept = hidden.kept
+	p.hides = p.args == nil && len(r.args) > 0 || slices.ContainsFunc(hidden.hidden, func(v jsontext.Value) bool {
+		return !slices.Contains([]string{`""`, `[]`, `{}`, `null`}, string(v))
+	})
 	if len(hidden.hidden) > 0 {
 		if texts, all := hidden.texts(); all {
 			p.mask = mask.New(append(slices.Clone(r.secrets), texts...))

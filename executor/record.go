@@ -64,7 +64,7 @@ func (e *Engine) ending(r *run, f *fault.Error) (res Result, body audit.Call) {
 	body.Outcome, body.Shadow = &res.Outcome, e.shadowed(r)
 	body.Duration = r.clock.record()
 	body.Usage, body.Result = r.usage, r.result()
-	body.Sandbox = r.recordedCommands()
+	body.Sandbox = e.recordedCommands(r)
 	return res, body
 }
 
