@@ -62,20 +62,3 @@ func (s *Service) Started(ctx context.Context, version string) error {
 	}
 	return nil
 }
-
-// Reload reads policies and catalog anew. What cannot be read or does not
-// pass its tests changes nothing, and the refusal is on record. A shadow
-// policy that is refused keeps nothing else from being reloaded.
-func (s *Service) Reload(ctx context.Context) error {
-	activated, _, err := s.origin.renew(ctx, true)
-	if err := s.renewed(ctx, s.origin, activated, err); err != nil {
-		return err
-	}
-	if err := s.Catalog.Reload(ctx); err != nil {
-		return err
-	}
-	if err := s.event(ctx, "reload", system, map[string]any{"catalogRevision": s.Catalog.Revision()}); err != nil {
-		return err
-	}
-	return s.reloadShadow(ctx)
-}

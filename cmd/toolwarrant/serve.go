@@ -11,7 +11,6 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/config"
 	"github.com/toolwarrant/toolwarrant/fault"
-	"github.com/toolwarrant/toolwarrant/internal/tick"
 	"github.com/toolwarrant/toolwarrant/server"
 	"github.com/toolwarrant/toolwarrant/server/auth"
 	"github.com/toolwarrant/toolwarrant/service"
@@ -257,18 +256,4 @@ func followCatalog(ctx context.Context, s *service.Service, log zerolog.Logger) 
 		}
 		log.Error().Err(err).Msg("the catalog changed and cannot be read; what was good stays in force")
 	})
-}
-
-// followPolicy puts a new bundle into force when it appears in its file or at
-// its URL. What is refused is logged once; calls go on under what was good.
-func followPolicy(ctx context.Context, log zerolog.Logger, every time.Duration, status func() service.PolicyStatus, renew func(context.Context) (bool, error)) {
-	for range tick.Every(ctx, every) {
-		switch news, err := renew(ctx); {
-		case err != nil:
-			log.Error().Err(err).Msg("the new policy is refused; what was good stays in force")
-		case news:
-			st := status()
-			log.Info().Str("policy", st.Revision).Str("bundle", st.Bundle).Msg("the policy was renewed")
-		}
-	}
 }

@@ -100,6 +100,20 @@ func (r *reloader) config(ctx context.Context) {
 	e.Str("applied", strings.Join(change.Applied, " ")).Msg("the configuration was read anew")
 }
 
+// followPolicy puts a new bundle into force when it appears in its file or at
+// its URL. What is refused is logged once; calls go on under what was good.
+func followPolicy(ctx context.Context, log zerolog.Logger, every time.Duration, status func() service.PolicyStatus, renew func(context.Context) (bool, error)) {
+	for range tick.Every(ctx, every) {
+		switch news, err := renew(ctx); {
+		case err != nil:
+			log.Error().Err(err).Msg("the new policy is refused; what was good stays in force")
+		case news:
+			st := status()
+			log.Info().Str("policy", st.Revision).Str("bundle", st.Bundle).Msg("the policy was renewed")
+		}
+	}
+}
+
 // doorLimits are the bounds of the door by a configuration.
 func doorLimits(cfg *config.Config) server.Limits {
 	l := cfg.Limits
