@@ -213,10 +213,10 @@ func (r *run) maskLogs(in []worker.LogLine, emitted int64) []worker.LogLine {
 func usage(u worker.Usage, l broker.Ledger) *audit.Usage {
 	out := &audit.Usage{Statements: u.Statements, MemoryBytes: u.MemoryBytes, LogLines: u.LogLines, Egress: []audit.Egress{}, FS: []audit.FSUse{}}
 	for _, x := range l.Egress {
-		out.Egress = append(out.Egress, audit.Egress{Host: x.Host, IP: x.IP, Status: x.Status, Bytes: x.Bytes})
+		out.Egress = append(out.Egress, audit.Egress(x))
 	}
 	for _, x := range l.FS {
-		out.FS = append(out.FS, audit.FSUse{Op: x.Op, Path: x.Path, Bytes: x.Bytes})
+		out.FS = append(out.FS, audit.FSUse(x))
 	}
 	return out
 }
