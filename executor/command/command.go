@@ -190,22 +190,6 @@ func (r *Runner) dir(dir string) string {
 	return path.Join("/", dir)
 }
 
-// result bounds and masks what a command wrote, in the one place that masks.
-func (r *Runner) result(res sandbox.Result) worker.CommandResult {
-	whole := !res.Truncated && !res.TimedOut && res.LimitHit == ""
-	text := func(b []byte) string {
-		s := strings.ToValidUTF8(string(b), "\ufffd")
-		if whole {
-			return r.o.Mask.String(s)
-		}
-		return r.o.Mask.Clipped(s)
-	}
-	return worker.CommandResult{
-		ExitCode: res.ExitCode, Stdout: text(res.Stdout), Stderr: text(res.Stderr),
-		TimedOut: res.TimedOut, Truncated: res.Truncated, LimitHit: string(res.LimitHit),
-	}
-}
-
 func (r *Runner) keep(e sandbox.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
