@@ -81,8 +81,8 @@ func open(ctx context.Context, o Options, b *bundle) (*Catalog, error) {
 func (c *Catalog) Lookup(_ context.Context, nameOrID string) (*Tool, error) {
 	s := c.content.Load()
 	e, ok := s.byName[nameOrID]
-	if !ok {
-		e, ok = s.byID[nameOrID]
+	if other, is := s.byID[nameOrID]; is && (!ok || e.tool.State != StateActive) {
+		e, ok = other, true // a draft takes no id by its name
 	}
 	if !ok {
 		return nil, notFound(nameOrID)

@@ -61,7 +61,7 @@ func (c *Catalog) NameFree(t *Tool) error {
 	for _, e := range c.content.Load().entries {
 		if other := e.tool; other.State == StateActive && other.Spec.ToolID != t.Spec.ToolID && fold(other.Spec.Name) == fold(t.Spec.Name) {
 			return t.Spec.At(fault.New(fault.SpecInvariant, "name-conflict",
-				"a tool called %q is published already, with the toolId %s; make it a draft, or rename one of the two", other.Spec.Name, other.Spec.ToolID), "/name")
+				"a tool called %q is published already; make it a draft, or rename one of the two", t.Spec.Name), "/name")
 		}
 	}
 	return nil

@@ -99,7 +99,7 @@ func TestBrokenRulesMakeADraft(t *testing.T) {
 	if len(ferrs) > 0 {
 		t.Fatal(ferrs)
 	}
-	if _, err := c.ReplaceDraft(context.Background(), tool, mended); err != nil {
+	if _, err := c.ReplaceDraft(context.Background(), tool, mended, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantState(t, c, "twice", StateDraft, "says draft")

@@ -22,16 +22,23 @@ var draftID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 // file of its own. Without a toolId it gets one. A name or a toolId that
 // another tool has is refused (SPEC_INVARIANT, reason name-conflict), and
 // nothing is written then.
-func (c *Catalog) CreateDraft(ctx context.Context, doc *spec.Spec) (*Tool, error) {
-	return c.create(ctx, doc, nil, c.free)
+//
+// A tool that its author may not know of, by knows (nil = of all), is in
+// nobody's way: drafts may share names, so that the answer does not tell of it.
+// Where there is one, every draft gets an id that says nothing.
+func (c *Catalog) CreateDraft(ctx context.Context, doc *spec.Spec, knows Knows) (*Tool, error) {
+	return c.create(ctx, doc, nil, knows, c.free)
 }
+
+// Knows says of which tools an author may know.
+type Knows func(context.Context, []*Tool) ([]bool, error)
 
 // ImportDraft is CreateDraft for a document from elsewhere. beside has the
 // fixtures.json, the cases.json and the folder fixtures/ that came with it,
 // nil = none; with any of them the draft is a folder. Its name may be that of other tools of
 // the user, since drafts may share names, but not that of a bundled one.
 func (c *Catalog) ImportDraft(ctx context.Context, doc *spec.Spec, beside fs.FS) (*Tool, error) {
-	return c.create(ctx, doc, beside, c.freeID)
+	return c.create(ctx, doc, beside, nil, c.freeID)
 }
 
 // CloneDraft makes a draft called name from the document of t and the
@@ -43,13 +50,17 @@ func (c *Catalog) CloneDraft(ctx context.Context, t *Tool, name string) (*Tool, 
 	if ferr != nil {
 		return nil, ferr
 	}
-	return c.create(ctx, doc, Beside(t), c.free)
+	return c.create(ctx, doc, Beside(t), nil, c.free)
 }
 
 // create writes the draft, if free lets it have its name and its id.
-func (c *Catalog) create(ctx context.Context, doc *spec.Spec, beside fs.FS, free func(doc *spec.Spec, id, path string) error) (*Tool, error) {
+func (c *Catalog) create(ctx context.Context, doc *spec.Spec, beside fs.FS, knows Knows, free func(doc *spec.Spec, id, path string, secret secrets) error) (*Tool, error) {
 	var made *Tool
 	err := c.change(ctx, func() error {
+		secret, err := c.secretFrom(ctx, knows)
+		if err != nil {
+			return err
+		}
 		id := doc.ToolID
 		if _, taken := c.content.Load().byID[id]; taken && id == spec.DeriveToolID(doc.Name) {
 			id = uuid.NewString() // a tool that was renamed has it
@@ -57,7 +68,10 @@ func (c *Catalog) create(ctx context.Context, doc *spec.Spec, beside fs.FS, free
 		if !draftID.MatchString(id) {
 			return doc.At(fault.New(fault.SpecInvariant, "tool-id", "the toolId %q cannot name a draft: leave it out, or use letters, digits, - and _, at most 128", id), "/toolId")
 		}
-		if err := free(doc, id, ""); err != nil {
+		if len(secret) > 0 {
+			id = uuid.NewString()
+		}
+		if err := free(doc, id, "", secret); err != nil {
 			return err
 		}
 		saved, ferr := asDraft(doc, id, c.now().UnixMilli(), true)
@@ -77,13 +91,17 @@ func (c *Catalog) create(ctx context.Context, doc *spec.Spec, beside fs.FS, free
 // ReplaceDraft puts doc in the place of t, whose toolId it keeps, and makes it
 // a draft. A document that somebody changed since t was read is left as it is
 // (LOCAL_PASS_FAILED, reason changed-on-disk).
-func (c *Catalog) ReplaceDraft(ctx context.Context, t *Tool, doc *spec.Spec) (*Tool, error) {
+func (c *Catalog) ReplaceDraft(ctx context.Context, t *Tool, doc *spec.Spec, knows Knows) (*Tool, error) {
 	made := *t
 	err := c.change(ctx, func() error {
 		if err := alone(t); err != nil {
 			return err
 		}
-		if err := c.free(doc, t.Spec.ToolID, t.Path); err != nil {
+		secret, err := c.secretFrom(ctx, knows)
+		if err != nil {
+			return err
+		}
+		if err := c.free(doc, t.Spec.ToolID, t.Path, secret); err != nil {
 			return err
 		}
 		saved, ferr := asDraft(doc, t.Spec.ToolID, c.now().UnixMilli(), false)
@@ -141,7 +159,7 @@ func (c *Catalog) after(made *Tool, err error) (*Tool, error) {
 }
 
 // freeID refuses an id that another tool has, and a name of a bundled one.
-func (c *Catalog) freeID(doc *spec.Spec, id, _ string) error {
+func (c *Catalog) freeID(doc *spec.Spec, id, _ string, _ secrets) error {
 	for i := range c.bundle.docs {
 		if err := taken(c.bundle.docs[i].spec, doc, id); err != nil {
 			return err
@@ -167,15 +185,15 @@ func taken(owner, doc *spec.Spec, id string) error {
 }
 
 // free refuses a name or an id by which another tool than that at path is
-// known.
-func (c *Catalog) free(doc *spec.Spec, id, path string) error {
+// known, unless that is secret.
+func (c *Catalog) free(doc *spec.Spec, id, path string, secret secrets) error {
 	for i := range c.bundle.docs {
 		if err := taken(c.bundle.docs[i].spec, doc, id); err != nil {
 			return err
 		}
 	}
 	for _, d := range c.docs {
-		if path != "" && d.path == path {
+		if path != "" && d.path == path || secret[d.spec] {
 			continue
 		}
 		if err := taken(d.spec, doc, id); err != nil {
@@ -183,6 +201,38 @@ func (c *Catalog) free(doc *spec.Spec, id, path string) error {
 		}
 	}
 	return nil
+}
+
+// secrets are the documents that an author may not know of.
+type secrets map[*spec.Spec]bool
+
+// secretFrom gives those that knows keeps back, and those that are in a folder
+// but not in the catalog. The bundled ones are no secret: every copy of the
+// program has them.
+func (c *Catalog) secretFrom(ctx context.Context, knows Knows) (secrets, error) {
+	if knows == nil {
+		return nil, nil
+	}
+	out := secrets{}
+	for _, d := range c.docs {
+		out[d.spec] = true
+	}
+	var tools []*Tool
+	for _, e := range c.content.Load().entries {
+		if e.tool.Source != SourceBuiltin {
+			tools = append(tools, e.tool)
+		}
+	}
+	known, err := knows(ctx, tools)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range tools {
+		if known[i] {
+			delete(out, t.Spec)
+		}
+	}
+	return out, nil
 }
 
 // alone makes sure that the file of t holds t as it was read, and nothing

@@ -54,6 +54,10 @@ const (
 	// Usage is wrong use of the command line, of the configuration, or a path
 	// that cannot be read. It never appears in a call.
 	Usage Code = "USAGE"
+	// NotProven is the answer no to a question about a log: what was asked for
+	// is not there, or what was given does not prove it. It never appears in a
+	// call.
+	NotProven Code = "NOT_PROVEN"
 	// Internal is a defect of toolwarrant itself, a recovered panic included.
 	Internal Code = "INTERNAL"
 )

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 )
 
 // Text is the report for a person at a terminal.
@@ -33,7 +35,7 @@ func (r *ReplayReport) Text() string {
 		fmt.Fprintf(w, "%s\t%d\t%s\n", visible(p.Pointer), p.Calls, visible(p.Message))
 	}
 	for _, p := range r.Partial {
-		fmt.Fprintf(w, "\nNot compared for %s: %s\n", count(p.Calls, "call"), strings.Join(p.NotCompared, ", "))
+		fmt.Fprintf(w, "\nNot compared for %s: %s\n", plural.Of(p.Calls, "call"), strings.Join(p.NotCompared, ", "))
 	}
 	writeDifferences(w, r.Differences, s.differ())
 	w.Flush() // into memory: it cannot fail

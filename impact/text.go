@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 )
 
 // clip bounds what a person is shown of one value.
@@ -32,9 +33,9 @@ func (r *DiffReport) Text() string {
 func (r *DiffReport) sentence() string {
 	s := r.Summary
 	if s.Differ == 0 {
-		return fmt.Sprintf("No difference in %s.", count(s.Compared, "tool"))
+		return fmt.Sprintf("No difference in %s.", plural.Of(s.Compared, "tool"))
 	}
-	return fmt.Sprintf("%d of %s differ: %d widened, %d tightened.", s.Differ, count(s.Compared, "tool"), s.Widened, s.Tightened)
+	return fmt.Sprintf("%d of %s differ: %d widened, %d tightened.", s.Differ, plural.Of(s.Compared, "tool"), s.Widened, s.Tightened)
 }
 
 // words is what changed: the entries of a list, else both values.
@@ -73,13 +74,6 @@ func shown(v any) string {
 		return fmt.Sprint(v)
 	}
 	return string(raw)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // visible bounds a text and shows what would be unseen in it: names and

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -196,7 +197,7 @@ func SuppressionsText(w io.Writer, r Report) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d suppression%s in %d file%s\n", len(r.suppressions), plural(len(r.suppressions)), r.Summary.Files, plural(r.Summary.Files))
+	_, err := fmt.Fprintf(w, "%s in %s\n", plural.Of(len(r.suppressions), "suppression"), plural.Of(r.Summary.Files, "file"))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 )
 
 // Text writes a line for each finding, as compilers do, with the line of the
@@ -28,8 +29,8 @@ func Text(w io.Writer, r Report) error {
 	if n := len(r.suppressed); n > 0 {
 		accepted = fmt.Sprintf(", %d suppressed", n)
 	}
-	_, err := fmt.Fprintf(w, "%d error%s, %d warning%s%s in %d file%s\n", r.Summary.Errors, plural(r.Summary.Errors),
-		r.Summary.Warnings, plural(r.Summary.Warnings), accepted, r.Summary.Files, plural(r.Summary.Files))
+	_, err := fmt.Fprintf(w, "%s, %s%s in %s\n", plural.Of(r.Summary.Errors, "error"), plural.Of(r.Summary.Warnings, "warning"),
+		accepted, plural.Of(r.Summary.Files, "file"))
 	return err
 }
 
@@ -48,13 +49,6 @@ func place(f Finding) string {
 		return ""
 	}
 	return fault.Dotted(f.Pointer) + ": "
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 func visible(s string) string {

@@ -164,6 +164,16 @@ func (s *Service) ToolFor(ctx context.Context, p decision.Principal, nameOrID st
 		return nil, err
 	}
 	seen, err := s.MaySee(ctx, p, t)
+	if err == nil && !seen { // drafts may share its name
+		var all []*catalog.Tool
+		all, err = s.Catalog.List(ctx)
+		for _, other := range all {
+			if err == nil && !seen && other.Spec.Name == nameOrID && other.Spec.ToolID != t.Spec.ToolID {
+				t = other
+				seen, err = s.MaySee(ctx, p, t)
+			}
+		}
+	}
 	if err == nil && !seen {
 		err = fault.New(fault.NotFound, "unknown-tool", "there is no tool %q", nameOrID)
 	}

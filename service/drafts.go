@@ -7,6 +7,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/digest"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/spec"
 )
 
@@ -54,7 +55,32 @@ func (s *Service) CreateDraft(ctx context.Context, p decision.Principal, doc *sp
 	if err := s.draftEvent(ctx, "draft.create", p, doc.ToolID, doc); err != nil {
 		return nil, err
 	}
-	return s.Catalog.CreateDraft(ctx, doc)
+	return s.Catalog.CreateDraft(ctx, doc, s.knows(p))
+}
+
+// knows says of which tools p may know, as the catalog asks it; nil = of all.
+func (s *Service) knows(p decision.Principal) catalog.Knows {
+	if s.Needs(p, RoleAdmin) == nil {
+		return nil
+	}
+	return func(ctx context.Context, tools []*catalog.Tool) ([]bool, error) {
+		asked := make([]resolver.Tool, len(tools))
+		for i, t := range tools {
+			asked[i] = policyTool(t)
+		}
+		seen, err := s.Policy.Visible(ctx, p, asked)
+		if err != nil {
+			return nil, err
+		}
+		for i, t := range tools {
+			if !seen[i] {
+				if seen[i], err = s.MaySee(ctx, p, t); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return seen, nil
+	}
 }
 
 // ReplaceDraft puts another document in the place of t, which is a draft from
@@ -70,7 +96,7 @@ func (s *Service) ReplaceDraft(ctx context.Context, p decision.Principal, t *cat
 	if err := s.draftEvent(ctx, "draft.replace", p, t.Spec.ToolID, doc); err != nil {
 		return nil, err
 	}
-	return s.Catalog.ReplaceDraft(ctx, t, doc)
+	return s.Catalog.ReplaceDraft(ctx, t, doc, s.knows(p))
 }
 
 // DeleteDraft deletes the document of a draft. The act is on record before it

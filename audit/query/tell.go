@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 )
 
 // Tell writes a story for a person, a page at most for a common call. What it
@@ -144,7 +145,7 @@ func (t teller) touched(r *audit.Record) {
 			t.line("file", "%s %s, %d bytes", f.Op, f.Path, f.Bytes)
 		}
 		if u.Statements != nil {
-			t.line("used", "%d statements, %d log lines", *u.Statements, u.LogLines)
+			t.line("used", "%s, %s", plural.Of(*u.Statements, "statement"), plural.Of(u.LogLines, "log line"))
 		}
 	}
 	if r.TestMode != nil {

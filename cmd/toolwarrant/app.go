@@ -136,17 +136,14 @@ func (a *app) verdict(report any, text func(), holds bool) error {
 	return nil
 }
 
-// no is an error that is an answer: what was asked about does not hold, or is not
-// there.
-type no struct{ error }
-
-func (n no) Unwrap() error { return n.error }
-
-// orNo makes an error with one of the reasons an answer.
+// orNo makes an error with one of the reasons an answer: what was asked about
+// does not hold, or is not there.
 func orNo(err error, reasons ...string) error {
 	var f *fault.Error
 	if errors.As(err, &f) && slices.Contains(reasons, f.Reason) {
-		return no{err}
+		answer := *f
+		answer.Code = fault.NotProven
+		return &answer
 	}
 	return err
 }
@@ -168,9 +165,6 @@ func (a *app) fail(err error) int {
 		a.json(map[string]any{"error": f})
 	} else {
 		fmt.Fprintln(a.std.err, "toolwarrant: "+mask.Visible(f.Error()))
-	}
-	if errors.As(err, new(no)) {
-		return fault.ExitNo
 	}
 	return f.Code.Exit()
 }

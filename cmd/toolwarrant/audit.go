@@ -6,6 +6,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 	"github.com/toolwarrant/toolwarrant/keyring"
 )
 
@@ -93,7 +94,7 @@ func (a *app) verified(report audit.Report, checkpoints int) {
 	if report.Head != nil {
 		head = *report.Head
 	}
-	a.printf("%s: %d records, head %s\n", verdict, report.Records, head)
+	a.printf("%s: %s, head %s\n", verdict, plural.Of(report.Records, "record"), head)
 	if report.Repeats > 0 {
 		a.printf("repeated lines, left out: %d\n", report.Repeats)
 	}
@@ -108,6 +109,6 @@ func (a *app) verified(report audit.Report, checkpoints int) {
 		}
 	}
 	if checkpoints > 0 {
-		a.printf("held against %d checkpoints\n", checkpoints)
+		a.printf("held against %s\n", plural.Of(checkpoints, "checkpoint"))
 	}
 }

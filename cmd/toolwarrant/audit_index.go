@@ -13,6 +13,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit/export"
 	"github.com/toolwarrant/toolwarrant/audit/index"
 	"github.com/toolwarrant/toolwarrant/audit/query"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 )
 
 func (a *app) auditIndexCmd() *cobra.Command {
@@ -45,7 +46,7 @@ process updates the index, 3 the index cannot be written.`,
 					a.json(map[string]any{"file": index.File(f), "calls": r.Calls, "bytes": r.Bytes, "rebuilt": r.Rebuilt})
 					continue
 				}
-				a.printf("%s: %d calls came in\n", index.File(f), r.Calls)
+				a.printf("%s: %s came in\n", index.File(f), plural.Of(r.Calls, "call"))
 			}
 			return nil
 		},

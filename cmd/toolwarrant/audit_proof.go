@@ -13,6 +13,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 	"github.com/toolwarrant/toolwarrant/keyring"
 )
 
@@ -50,8 +51,8 @@ func (f *signedFlags) read(needed bool) ([]checkpoint.Signed, error) {
 	list, skipped, err := checkpoint.OpenAll(file, key)
 	err = orNo(err, checkpoint.ReasonSignature)
 	if err == nil && skipped.Count > 0 {
-		fmt.Fprintf(f.warn(), "warning: %d parts of %s are no checkpoint of %s and were left out; the first one is at line %d: %s\n",
-			skipped.Count, f.file, mask.Visible(key.Name()), skipped.Line, mask.Visible(fault.From(skipped.Err).Message))
+		fmt.Fprintf(f.warn(), "warning: %s of %s left out, no checkpoint of %s; the first one is at line %d: %s\n",
+			plural.Of(skipped.Count, "part"), f.file, mask.Visible(key.Name()), skipped.Line, mask.Visible(fault.From(skipped.Err).Message))
 	}
 	if err == nil && len(list) == 0 {
 		err = fault.New(fault.Usage, checkpoint.ReasonFormat, "there is no checkpoint in %s", f.file)
@@ -122,7 +123,7 @@ not whole is not signed.`,
 			if err := checkpoint.Append(out, msg, 0o644); err != nil {
 				return fault.New(fault.Usage, "unwritable", "cannot append the checkpoint to %s", out).Because(err)
 			}
-			a.printf("signed: %d records, head %s\n", state.Size, state.Head)
+			a.printf("signed: %s, head %s\n", plural.Of(state.Size, "record"), state.Head)
 			return nil
 		},
 	}
@@ -213,8 +214,8 @@ not one that the key signed, 2 it cannot be read or is no proof.`,
 				a.json(proven{OK: true, Log: signed.Origin, Seq: p.Index + 1, Records: signed.Size, SignedAt: at, Record: json.RawMessage(p.Record)})
 				return nil
 			}
-			a.printf("proven: record %d of the log of %s, which had %d records at %s\n%s\n",
-				p.Index+1, mask.Visible(signed.Origin), signed.Size, at, mask.Visible(strings.TrimSpace(p.Record)))
+			a.printf("proven: record %d of the log of %s, which had %s at %s\n%s\n",
+				p.Index+1, mask.Visible(signed.Origin), plural.Of(signed.Size, "record"), at, mask.Visible(strings.TrimSpace(p.Record)))
 			return nil
 		},
 	}

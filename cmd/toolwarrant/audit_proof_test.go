@@ -48,7 +48,7 @@ func TestTornCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs := must("audit", "verify", w.Path(), "--checkpoints", file, "--key", key+".pub")
-	if !strings.Contains(out, "held against 2 checkpoints") || !strings.Contains(errs, "warning: 1 parts of "+file) || !strings.Contains(errs, "at line 8") {
+	if !strings.Contains(out, "held against 2 checkpoints") || !strings.Contains(errs, "warning: 1 part of "+file) || !strings.Contains(errs, "at line 8") {
 		t.Errorf("%s%s", out, errs)
 	}
 	if err := os.WriteFile(file, data[:100], 0o600); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit/query"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 )
 
 func (a *app) auditQueryCmd() *cobra.Command {
@@ -166,7 +167,7 @@ func (a *app) auditStatsCmd() *cobra.Command {
 }
 
 func (a *app) stats(s query.Stats) {
-	a.printf("%d calls", s.Calls)
+	a.printf("%s", plural.Of(s.Calls, "call"))
 	if s.Calls > 0 {
 		a.printf(" from %s to %s", mask.Visible(s.First), mask.Visible(s.Last))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/internal/atomicfile"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 	"github.com/toolwarrant/toolwarrant/keyring"
 	"github.com/toolwarrant/toolwarrant/resolver"
 	"github.com/toolwarrant/toolwarrant/service"
@@ -80,7 +81,7 @@ func (a *app) printContents(held *resolver.Contents) {
 		}
 		a.printf("revision     %s\nsigned       %s\n", b.Revision, signed)
 	}
-	a.printf("holds        %d Rego modules, %d layers, %d test modules\n", held.Modules, held.Layers, held.TestModules)
+	a.printf("holds        %s, %s, %s\n", plural.Of(held.Modules, "Rego module"), plural.Of(held.Layers, "layer"), plural.Of(held.TestModules, "test module"))
 }
 
 // verified is the answer of policy verify.

@@ -9,6 +9,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/internal/junit"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -155,7 +156,7 @@ func (a *app) printTests(views []testView) {
 		if v.Passed {
 			more := ""
 			if v.Cases > 0 {
-				more = fmt.Sprintf("  (and %d cases)", v.Cases)
+				more = "  (and " + plural.Of(v.Cases, "case") + ")"
 			}
 			a.printf("PASS  %-*s %-7s %s  %s%s\n", wide, mask.Visible(v.Name), v.Mode, v.Decision.RiskLevel, short(text(v.Result)), more)
 			continue
