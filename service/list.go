@@ -1,9 +1,12 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
@@ -33,13 +36,23 @@ func (s *Service) List(ctx context.Context, p decision.Principal) ([]Entry, erro
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]Entry, 0, len(tools))
-	for _, t := range tools {
-		e, err := s.Entry(ctx, p, t)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
+	// A decision is made on one core: as many are asked for as there are.
+	entries, errs := make([]Entry, len(tools)), make([]error, len(tools))
+	var next atomic.Int64
+	var failed atomic.Bool
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(tools)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(tools) && !failed.Load(); i = int(next.Add(1)) - 1 {
+				if entries[i], errs[i] = s.Entry(ctx, p, tools[i]); errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	return entries, nil
 }
