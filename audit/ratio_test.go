@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/internal/figures"
 )
 
 var (
@@ -128,6 +129,8 @@ func TestRatios(t *testing.T) {
 		chained()
 		mask, encoded, chain := perRecord(t, 5000, func() { prepare(in, nil) }), perRecord(t, 5000, func() { recycle(encode()) }), perRecord(t, 5000, chained)
 		t.Logf("record of %d bytes, %s: CPU of mask %.1f us, encode %.1f us and chain %.1f us, %.1f us", len(c.buf), kind, mask, encoded, chain, encoded+chain)
+		micros := func(us float64) string { return fmt.Sprintf("%.1f us", us) }
+		figures.Say(t, "record", kind, fmt.Sprint(len(c.buf)), micros(mask), micros(encoded), micros(chain))
 		if parts = mask + encoded + chain; kind == "as real ones are" && encoded+chain > maxEncodeChain {
 			t.Errorf("encode and chain take %.1f us, more than %.0f", encoded+chain, maxEncodeChain)
 		}
@@ -204,6 +207,7 @@ func TestVerifyMany(t *testing.T) {
 	small, err := os.Stat(packed)
 	must(t, err)
 	t.Logf("%d MiB, compressed to %d MiB in %.1f s", size.Size()>>20, small.Size()>>20, time.Since(at).Seconds())
+	sizes, names := map[string]int64{plain: size.Size(), packed: small.Size()}, map[string]string{plain: "plain", packed: "compressed"}
 	for _, path := range []string{plain, packed} {
 		runtime.GC()
 		at, cpu := time.Now(), cpuTime(t)
@@ -211,6 +215,7 @@ func TestVerifyMany(t *testing.T) {
 		if took := time.Since(at); took > 20*time.Second && *million <= 1_000_000 {
 			t.Errorf("%s took %v to verify, more than 20 s", filepath.Base(path), took)
 		}
+		figures.Say(t, "verify", names[path], fmt.Sprintf("%d MiB", sizes[path]>>20), fmt.Sprintf("%.1f s", (cpuTime(t)-cpu).Seconds()), fmt.Sprintf("%.0f MiB", maxRSS(t)))
 		t.Logf("%-17s %d records verified in %.1f s, %.1f s of CPU; the process had at most %.0f MiB", filepath.Base(path), r.Records, time.Since(at).Seconds(), (cpuTime(t) - cpu).Seconds(), maxRSS(t))
 	}
 }

@@ -45,18 +45,39 @@ func benchAudit(args []string) error {
 	if *writers < 1 || *writers > 10000 || *seconds <= 0 || *seconds > 60 || *rounds < 1 {
 		return fmt.Errorf("want 1 to 10000 writers, at most 60 seconds and at least one round")
 	}
-	ctx := context.Background()
-	calls, err := realCalls(ctx)
+	size, all, err := writeAll(context.Background(), *dir, *writers, *rounds, time.Duration(*seconds*float64(time.Second)))
 	if err != nil {
 		return err
 	}
+	fmt.Printf("%s/%s, %d cores, %s, %d calls at a time, records of %d bytes in the mean\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), *writers, size)
+	fmt.Println("| audit.fsync | calls/s | over every | CPU us/record | added latency p50 ms | p99 ms |")
+	fmt.Println("|---|---|---|---|---|---|")
+	for _, m := range all {
+		fmt.Printf("| %s | %.0f | x%.1f | %.1f | %.2f | %.2f |\n", m.mode, m.rate, m.rate/all[0].rate, m.cpu, m.p50, m.p99)
+	}
+	return nil
+}
+
+// inMode is what writers got through under one choice, each value a median.
+type inMode struct {
+	mode audit.Fsync
+	logged
+}
+
+// writeAll measures each choice of audit.fsync, SyncEvery first, in turns. size
+// is that of a record, in the mean.
+func writeAll(ctx context.Context, dir string, writers, rounds int, length time.Duration) (size int, out []inMode, err error) {
+	calls, err := realCalls(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
 	modes := []audit.Fsync{audit.SyncEvery, audit.SyncGroup, audit.SyncInterval}
 	runs := map[audit.Fsync][]logged{}
-	for range *rounds {
+	for range rounds {
 		for _, m := range modes {
-			l, err := write(ctx, *dir, m, calls, *writers, time.Duration(*seconds*float64(time.Second)))
+			l, err := write(ctx, dir, m, calls, writers, length)
 			if err != nil {
-				return fmt.Errorf("%s: %w", m, err)
+				return 0, nil, fmt.Errorf("%s: %w", m, err)
 			}
 			runs[m] = append(runs[m], l)
 		}
@@ -69,15 +90,13 @@ func benchAudit(args []string) error {
 		slices.Sort(v)
 		return v[len(v)/2]
 	}
-	rate := func(l logged) float64 { return l.rate }
-	fmt.Printf("%s/%s, %d cores, %s, %d calls at a time, records of %d bytes in the mean\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), *writers, calls.bytes/calls.lines)
-	fmt.Println("| audit.fsync | calls/s | over every | CPU us/record | added latency p50 ms | p99 ms |")
-	fmt.Println("|---|---|---|---|---|---|")
 	for _, m := range modes {
-		fmt.Printf("| %s | %.0f | x%.1f | %.1f | %.2f | %.2f |\n", m, middle(m, rate), middle(m, rate)/middle(audit.SyncEvery, rate),
-			middle(m, func(l logged) float64 { return l.cpu }), middle(m, func(l logged) float64 { return l.p50 }), middle(m, func(l logged) float64 { return l.p99 }))
+		out = append(out, inMode{m, logged{
+			rate: middle(m, func(l logged) float64 { return l.rate }), cpu: middle(m, func(l logged) float64 { return l.cpu }),
+			p50: middle(m, func(l logged) float64 { return l.p50 }), p99: middle(m, func(l logged) float64 { return l.p99 }),
+		}})
 	}
-	return nil
+	return calls.bytes / calls.lines, out, nil
 }
 
 // realCalls gives what governed calls over HTTP put on record.

@@ -14,6 +14,10 @@
 //
 //	go run ./bench audit -writers 64 -seconds 2 -rounds 5 -dir /var/lib/toolwarrant
 //
+// Page makes docs/performance.md anew, these and the ratios of the tests:
+//
+//	go run ./bench page
+//
 // And soak loads a server that runs, with approvals, and checks every answer:
 //
 //	go run ./bench soak -url http://127.0.0.1:8282/mcp -clients 64 -seconds 60 -approvals 10
@@ -55,6 +59,9 @@ func dispatch() error {
 	if len(os.Args) > 1 && os.Args[1] == "audit" {
 		return benchAudit(os.Args[2:])
 	}
+	if len(os.Args) > 1 && os.Args[1] == "page" {
+		return writePage(os.Args[2:])
+	}
 	if len(os.Args) > 1 && os.Args[1] == "soak" {
 		return soak(os.Args[2:])
 	}
@@ -71,30 +78,43 @@ func dispatch() error {
 	if *clients < 1 || *clients > 1000 || *seconds <= 0 || *seconds > 60 || *rounds < 1 {
 		return fmt.Errorf("want 1 to 1000 clients, at most 60 seconds and at least one round")
 	}
-	var cells []*cell
+	var values []int
 	for _, g := range strings.Split(*gogcs, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(g))
 		if err != nil {
 			return fmt.Errorf("-gogc takes whole numbers: %w", err)
 		}
+		values = append(values, n)
+	}
+	cells, err := loadAll(context.Background(), values, *floor, *clients, *rounds, time.Duration(*seconds*float64(time.Second)))
+	if err != nil {
+		return err
+	}
+	report(cells, *clients)
+	return nil
+}
+
+// loadAll measures the bare and the governed server under each GOGC, and last
+// the one with a floor, in turns.
+func loadAll(ctx context.Context, gogcs []int, floor bool, clients, rounds int, length time.Duration) ([]*cell, error) {
+	var cells []*cell
+	for _, n := range gogcs {
 		cells = append(cells, &cell{server: "echo", gogc: n}, &cell{server: "governed", gogc: n})
 	}
-	if *floor {
+	if floor {
 		cells = append(cells, &cell{server: withFloor, gogc: 100})
 	}
-	ctx := context.Background()
-	for round := range *rounds {
+	for round := range rounds {
 		for _, c := range cells {
-			fmt.Fprintf(os.Stderr, "round %d/%d: %s, GOGC=%d\n", round+1, *rounds, c.server, c.gogc)
-			s, err := measure(ctx, c.server, c.gogc, *clients, time.Duration(*seconds*float64(time.Second)))
+			fmt.Fprintf(os.Stderr, "round %d/%d: %s, GOGC=%d\n", round+1, rounds, c.server, c.gogc)
+			s, err := measure(ctx, c.server, c.gogc, clients, length)
 			if err != nil {
-				return fmt.Errorf("%s: %w", c.server, err)
+				return nil, fmt.Errorf("%s: %w", c.server, err)
 			}
 			c.runs = append(c.runs, s)
 		}
 	}
-	report(cells, *clients)
-	return nil
+	return cells, nil
 }
 
 // report prints medians over the rounds, and the ratios within one GOGC.

@@ -209,7 +209,7 @@ func waitsFor(p approval.Pending) string {
 	case !p.Acceptable():
 		return fmt.Sprintf("the call waits for a human, and nobody can let it through: it needs %s; \"toolwarrant approvals deny %s\" refuses it, else it expires", needs, p.ID)
 	case needs != "":
-		return fmt.Sprintf("the call waits for a human: \"toolwarrant approvals approve %s\" lets it through if it comes from %s; then make the same call again", p.ID, needs)
+		return fmt.Sprintf("the call waits for %s: the admin interface, the webhook or \"toolwarrant approvals approve %s\" lets it through if it comes from there; then make the same call again", needs, p.ID)
 	}
 	return fmt.Sprintf("the call waits for a human: \"toolwarrant approvals approve %s\" lets it through, then make the same call again", p.ID)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/internal/figures"
 )
 
 var (
@@ -94,6 +95,7 @@ func TestRatios(t *testing.T) {
 		}, func() { _, _ = e.makePlan(ctx, req.Tool, key) })
 		within(t, 1.15, got[0], got[1], "resolve %s over bare evaluation", level)
 		t.Logf("a first sight of %s costs %v more", level, got[2])
+		figures.Say(t, "decision", level, figures.Millis(got[0]), figures.Millis(got[1]), figures.Times(got[0], got[1]), figures.Millis(got[2]))
 	}
 
 	req := request(doc(t, overrides(benchTools()["L3"])))
@@ -111,6 +113,7 @@ func TestRatios(t *testing.T) {
 	wide := newResolver(t, Options{Policy: folder})
 	got := costs(100, resolve(wide, req), resolve(r, req))
 	within(t, 2.5, got[0], got[1], "1,000 more classes of the baseline over its %d", 17)
+	figures.Say(t, "growth", "1,000 more classes in the layers", figures.Times(got[0], got[1]))
 
 	chain := func(n int) *Resolver {
 		var b strings.Builder
@@ -130,6 +133,7 @@ func TestRatios(t *testing.T) {
 	}
 	got = costs(200, resolve(chain(8), req), resolve(chain(1), req))
 	within(t, 1.15, got[0], got[1], "8 profiles over 1")
+	figures.Say(t, "growth", "8 profiles in place of 1", figures.Times(got[0], got[1]))
 }
 
 // TestHeapIsFlat decides about ever new documents and looks at the heap once
@@ -210,6 +214,7 @@ func TestNaiveRatio(t *testing.T) {
 		got := costs(1, each(e.program.decision, true), each(plain, false), each(e.program.decision, false))
 		within(t, 0.45, got[0], got[1], "shipped over naive, %s", name)
 		t.Logf("%.2f for a tool that was never decided about", float64(got[2])/float64(got[1]))
+		figures.Say(t, "naive", name, figures.Times(got[0], got[1]), figures.Times(got[2], got[1]))
 	}
 }
 
@@ -259,6 +264,7 @@ func TestListRatio(t *testing.T) {
 		for n := range 100 {
 			again += list(n)
 		}
+		figures.Say(t, "visible", c.name, figures.Millis(first), figures.Millis(others/98), figures.Millis(again/100))
 		t.Logf("10,000 tools, %s: the first list %v, of the next caller %v, of 98 more %v each, again %v each", c.name, first, next, others/98, again/100)
 	}
 }

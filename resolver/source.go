@@ -70,6 +70,10 @@ func readSource(ctx context.Context, o Options) (*source, error) {
 			return nil, err
 		}
 	}
+	if _, err := os.Stat(policy); errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.PolicyUnavailable, "policy-missing",
+			"there is no policy folder and no bundle %s; \"toolwarrant policy init DIR\" writes a folder, \"toolwarrant policy bundle\" makes a bundle of one", policy).Because(err)
+	}
 	parts := map[string]fs.FS{}
 	for _, part := range []string{"rego", "cue", "policy_test"} {
 		dir := filepath.Join(policy, part)

@@ -26,6 +26,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/config"
+	"github.com/toolwarrant/toolwarrant/internal/figures"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -338,5 +339,10 @@ func listRatio(t *testing.T, r ratioServer, apart bool) {
 	if ratio := float64(a) / float64(c); ratio > 3 {
 		t.Errorf("a repeated list costs %.2f times its cached bytes", ratio)
 	}
+	row := "all see the same"
+	if apart {
+		row = "no two see the same"
+	}
+	figures.Say(t, "list", row, figures.Millis(one), figures.Millis(others/(ratioCallers-2)), figures.Times(a, c), fmt.Sprintf("%d MiB", rss>>10))
 	t.Logf("ratio of a repeated list over its cached bytes: %.2f (%v, %v); memory at its highest %d MiB", float64(a)/float64(c), a, c, rss>>10)
 }

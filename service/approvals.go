@@ -135,5 +135,5 @@ func answerFault(id string, err error) error {
 	case errors.Is(err, approval.ErrConflict):
 		reason = "answered"
 	}
-	return fault.New(fault.ApprovalDenied, reason, "the approval %s could not be answered: %v", id, err).Because(err)
+	return fault.New(fault.ApprovalDenied, reason, "the approval %s could not be answered: %s", id, strings.TrimPrefix(err.Error(), "approval: ")).Because(err)
 }

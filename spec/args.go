@@ -60,6 +60,9 @@ func (s *Spec) Args(raw json.RawMessage) (json.RawMessage, *fault.Error) {
 	return s.coerceAll(root, raw)
 }
 
+// maxNamed is how many parameters a refusal lists: more of them say nothing.
+const maxNamed = 12
+
 // known refuses an argument that no parameter declares.
 func (s *Spec) known(name string) *fault.Error {
 	names := make([]string, len(s.Params))
@@ -70,8 +73,11 @@ func (s *Spec) known(name string) *fault.Error {
 		names[i] = p.Name
 	}
 	e := argFault("unknown-argument", join("", name), "the tool has no parameter %s", quote(name))
-	if n := suggest.Nearest(name, names); n != "" {
+	switch n := suggest.Nearest(name, names); {
+	case n != "":
 		e.Message += "; did you mean " + quote(n) + "?"
+	case len(names) > 0 && len(names) <= maxNamed:
+		e.Message += "; it takes " + strings.Join(names, ", ")
 	}
 	return e
 }

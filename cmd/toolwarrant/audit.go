@@ -37,7 +37,7 @@ func (a *app) auditVerifyCmd() *cobra.Command {
 	var signed signedFlags
 	var isCopy bool
 	c := &cobra.Command{
-		Use:   "verify FILE...",
+		Use:   "verify [FILE...]",
 		Short: "Check that a log is whole: no record altered, removed, added or moved",
 		Long: `Check every record's own sum and its link to the record before it. Exit status
 1 names each line that does not hold. Records cut off at the end of a log are
@@ -45,17 +45,19 @@ found with a checkpoint that was signed later (--checkpoints, --key); without
 one, only by somebody who kept the head that this prints.
 
 FILE is a log, which stands for its closed files too, or any files of one, also
-compressed, in any order. Files that were removed as the configuration says
+compressed, in any order; without one, the log of this installation. Files that were removed as the configuration says
 (audit.retain) are accounted for by a record of the log; any others are named.
 With --key that record has to be signed by it.
 
 Where the folder objects/ stands beside a log, each object in it has to have the
 digest of its name, and those that the log entered have to be there.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, files []string) error {
+		RunE: func(c *cobra.Command, named []string) error {
+			files, err := a.logFiles(named)
+			if err != nil {
+				return err
+			}
 			o := audit.VerifyOptions{Copy: isCopy, Objects: true}
 			var list []checkpoint.Signed
-			var err error
 			if signed.file != "" || signed.key == "" {
 				if list, err = signed.read(false); err != nil {
 					return err

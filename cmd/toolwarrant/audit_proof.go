@@ -90,21 +90,24 @@ FILE.pub is for everybody who verifies.`,
 func (a *app) auditCheckpointCmd() *cobra.Command {
 	var sign, out string
 	c := &cobra.Command{
-		Use:   "checkpoint FILE...",
+		Use:   "checkpoint [FILE...]",
 		Short: "Sign how long a log is, and what is in it",
 		Long: `Verify a log and sign its length, its head and the root of the Merkle tree over
 its lines (RFC 6962), as a signed note. Keep it where the log is not: with it,
 "audit verify" finds that records were cut off, and "audit prove" proves a
 record to somebody who does not have the log. A server makes checkpoints by
 itself where the configuration names a key (audit.checkpoint). A log that is
-not whole is not signed.`,
+not whole is not signed. Without FILE it is the log of this installation.`,
 		Example: "  toolwarrant audit checkpoint audit.ndjson --sign audit.key -o checkpoints.txt",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, files []string) error {
+		RunE: func(c *cobra.Command, named []string) error {
 			if sign == "" {
 				return fault.New(fault.Usage, "sign", "--sign is missing: name the private key; toolwarrant audit keygen makes one")
 			}
 			key, err := keyring.ReadNoteSigner(sign)
+			if err != nil {
+				return err
+			}
+			files, err := a.logFiles(named)
 			if err != nil {
 				return err
 			}
@@ -136,21 +139,26 @@ func (a *app) auditProveCmd() *cobra.Command {
 	var signed signedFlags
 	var out string
 	c := &cobra.Command{
-		Use:   "prove CALL-ID FILE...",
+		Use:   "prove CALL-ID [FILE...]",
 		Short: "Show the record of one call, with a proof that it is in the log",
 		Long: `Write the close record of a call and the proof that it is in the log which a
 checkpoint signed, as one JSON document. Whoever has the public key checks it
 with "audit verify-proof", without the log and without the network, and learns
 nothing of any other call. Exit status 1 says that there is no such record, that
-every checkpoint is older, or that none is of this log or of this key.`,
+every checkpoint is older, or that none is of this log or of this key. Without
+FILE it is the log of this installation.`,
 		Example: "  toolwarrant audit prove 01J9ZK3V7Q audit.ndjson --checkpoints checkpoints.txt --key audit.key.pub -o proof.json",
-		Args:    cobra.MinimumNArgs(2),
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			list, err := signed.read(true)
 			if err != nil {
 				return err
 			}
-			p, err := audit.Prove(c.Context(), args[1:], args[0], list)
+			files, err := a.logFiles(args[1:])
+			if err != nil {
+				return err
+			}
+			p, err := audit.Prove(c.Context(), files, args[0], list)
 			if err != nil {
 				return orNo(err, audit.ReasonNoRecord, audit.ReasonNoCheckpoint, audit.ReasonOtherLog)
 			}

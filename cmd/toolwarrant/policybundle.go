@@ -77,7 +77,7 @@ func (a *app) printContents(held *resolver.Contents) {
 		case b.Key != "":
 			signed = "yes, verified with key " + b.Key
 		case b.Signed:
-			signed = "yes, not verified: no key is given"
+			signed = "yes, not verified: no key is given (policy verify --key FILE does it)"
 		}
 		a.printf("revision     %s\nsigned       %s\n", b.Revision, signed)
 	}

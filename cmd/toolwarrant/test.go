@@ -121,7 +121,7 @@ func justify(err error) error {
 		return err
 	}
 	said := *f
-	said.Message += "; say why it is needed with --justification TEXT"
+	said.Message += " (--justification TEXT)"
 	return &said
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/internal/figures"
 )
 
 // What a whole call may cost above the engine alone.
@@ -108,6 +109,7 @@ func TestEngineRatio(t *testing.T) {
 		slices.Sort(whole)
 		b, w := bare[rounds/2], whole[rounds/2]
 		limit := time.Duration(float64(b)*overEngine) + overFixed
+		figures.Say(t, "engine", fmt.Sprintf("%d lines", n), figures.Millis(b), figures.Millis(w), figures.Times(w, b))
 		t.Logf("%d lines of input: the engine %v, the runtime %v (x%.2f; limit %v)", n, b, w, float64(w)/float64(b), limit)
 		if w > limit {
 			t.Errorf("a call of a tool of 60 lines costs %v, above the limit of %v", w, limit)

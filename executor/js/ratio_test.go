@@ -18,6 +18,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor/broker"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
+	"github.com/toolwarrant/toolwarrant/internal/figures"
 )
 
 var ratios = flag.Bool("ratios", false, "measure what counting statements costs, and fail beyond the limits")
@@ -242,6 +243,7 @@ func TestRatios(t *testing.T) {
 		got := ratio(t, call, nil, 4)
 		worst = max(worst, got)
 		t.Logf("ratio %-20s %.2f", c.name, got)
+		figures.Say(t, "counting", c.name, figures.Ratio(got))
 	}
 	t.Logf("ratio %-20s %.2f (limit %.2f)", "worst", worst, worstRatio)
 	if worst > worstRatio {
@@ -264,6 +266,7 @@ func TestRatios(t *testing.T) {
 		t.Logf("ratio %-28s %.2f  %.100s", name, got, ended)
 	}
 	mean := sum / float64(len(tools))
+	figures.Say(t, "counting", "mean over the bundled tools", figures.Ratio(mean))
 	t.Logf("ratio %-28s %.2f (limit %.2f), %d of %d tools did their work", "mean of the catalog", mean, meanRatio, done, len(tools))
 	if mean > meanRatio {
 		t.Errorf("counting costs the tools of the catalog a factor of %.2f, more than %.2f", mean, meanRatio)

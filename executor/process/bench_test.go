@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/executor/process"
+	"github.com/toolwarrant/toolwarrant/internal/figures"
 )
 
 var (
@@ -59,6 +60,9 @@ func TestWorkerRatios(t *testing.T) {
 	t.Logf("tiny call: in-process p50 %v p99 %v, worker p50 %v p99 %v, difference of p50 %v",
 		quantile(a, 0.5), quantile(a, 0.99), quantile(b, 0.5), quantile(b, 0.99), quantile(b, 0.5)-quantile(a, 0.5))
 
+	figures.Say(t, "worker", "tiny call, median: inside the process of the caller", figures.Millis(quantile(a, 0.5)))
+	figures.Say(t, "worker", "the same through a worker", figures.Millis(quantile(b, 0.5)))
+
 	heavy := call(cpuBound)
 	run := func(n int) time.Duration {
 		r := open(t, process.Options{Workers: n, Patience: time.Minute})
@@ -79,6 +83,8 @@ func TestWorkerRatios(t *testing.T) {
 	if runtime.NumCPU() > 1 && float64(one)/float64(two) < 1.6 {
 		t.Errorf("two workers do x%.2f of one", float64(one)/float64(two))
 	}
+
+	figures.Say(t, "worker", "100 calls that compute: two workers over one", figures.Times(one, two))
 
 	stuck := call(`return /^(?=a)(?:(a+)+)+$/.test("a".repeat(40) + "b")`)
 	stuck.Limits.TimeoutMillis = 200
@@ -110,6 +116,9 @@ func TestWorkerRatios(t *testing.T) {
 	}
 	t.Logf("the replacement of a spare is ready %v after the spare is taken (median), %v at most", quantile(ready, 0.5), slices.Max(ready))
 	t.Logf("runaway: ended %v after its deadline at most; the next call took %v at most", slices.Max(over), slices.Max(next))
+	figures.Say(t, "worker", "a call that hangs in the engine: answered after its deadline, at most", figures.Millis(slices.Max(over)))
+	figures.Say(t, "worker", "the next call after a killed worker, at most", figures.Millis(slices.Max(next)))
+	figures.Say(t, "worker", "start of a worker, locked, median", figures.Millis(quantile(ready, 0.5)))
 	if m := quantile(ready, 0.5); m > 50*time.Millisecond {
 		t.Errorf("the replacement of a spare is ready after %v", m)
 	}
