@@ -18,6 +18,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/plural"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -80,7 +81,11 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		return nil
 	}
 	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
+		err := check(c, args)
+		if err != nil && strings.Contains(err.Error(), "arg(s)") { // how many cobra wants
+			return fault.New(fault.Usage, "arguments", "it is called as \"%s\" and got %s; see: %s --help", c.UseLine(), plural.Of(len(args), "argument"), c.CommandPath())
+		}
+		if err != nil {
 			return fault.New(fault.Usage, "arguments", "%v; see: %s --help", err, c.CommandPath())
 		}
 		for i, arg := range args {

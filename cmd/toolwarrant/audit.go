@@ -51,6 +51,7 @@ With --key that record has to be signed by it.
 
 Where the folder objects/ stands beside a log, each object in it has to have the
 digest of its name, and those that the log entered have to be there.`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, named []string) error {
 			files, err := a.logFiles(named)
 			if err != nil {

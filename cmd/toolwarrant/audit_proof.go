@@ -99,6 +99,7 @@ record to somebody who does not have the log. A server makes checkpoints by
 itself where the configuration names a key (audit.checkpoint). A log that is
 not whole is not signed. Without FILE it is the log of this installation.`,
 		Example: "  toolwarrant audit checkpoint audit.ndjson --sign audit.key -o checkpoints.txt",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, named []string) error {
 			if sign == "" {
 				return fault.New(fault.Usage, "sign", "--sign is missing: name the private key; toolwarrant audit keygen makes one")
