@@ -109,10 +109,9 @@ var parts = []part{
 
 Above each table stand the command that measured it, the machine and the day. What a ratio compares was measured in one run and in turns, so that other work on the machine changes it less than the times: trust the ratios.
 
-    go run ./bench page                      # all of it anew, in some minutes
+<!-- not run: they measure for minutes and write this page -->
+    go run ./bench page                      # all of it anew, in a quarter of an hour
     go run ./bench page -only worker,engine  # some tables; the others keep their figures, with their own day
-
-<!-- not run: the page is made by it -->
     go run ./bench page -quick               # short runs, to see that all of it works
 
 On a machine that does something else, the line above a table says how much of the processors that took.
