@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/toolwarrant/toolwarrant/internal/figures"
 )
 
 // writePage measures what docs/performance.md shows and writes it there. What
@@ -61,8 +59,8 @@ func writePage(args []string) error {
 		for _, id := range m.tables {
 			got := measured{about: about, rows: map[string][]string{}}
 			for _, r := range rows {
-				if r.Table == id {
-					got.rows[r.Name] = r.Cells
+				if r.table == id {
+					got.rows[r.name] = r.cells
 				}
 			}
 			if wrong := tableOf(id).lacks(got); wrong != "" {
@@ -91,7 +89,7 @@ type measured struct {
 type measurement struct {
 	tables []string
 	test   []string // arguments of go test, or
-	own    func(quick bool) ([]figures.Row, error)
+	own    func(quick bool) ([]row, error)
 	shown  string // how a person calls what own does
 	short  []string
 }
@@ -106,7 +104,7 @@ func (m measurement) command(quick bool) string {
 	return "go test " + strings.Join(m.test, " ")
 }
 
-func (m measurement) run(root string, quick bool) ([]figures.Row, error) {
+func (m measurement) run(root string, quick bool) ([]row, error) {
 	if m.own != nil {
 		return m.own(quick)
 	}
@@ -120,16 +118,36 @@ func (m measurement) run(root string, quick bool) ([]figures.Row, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	var rows []figures.Row
+	var rows []row
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		if r, ok := figures.Read(lines.Text()); ok {
+		if r, ok := readRow(lines.Text()); ok {
 			rows = append(rows, r)
 		}
 	}
 	return rows, errors.Join(lines.Err(), cmd.Wait())
 }
+
+// row is what a measurement found for one row of a table.
+type row struct {
+	table, name string
+	cells       []string
+}
+
+// readRow finds a row in a line of the output of go test, where a test gave it
+// with package internal/figures.
+func readRow(line string) (row, bool) {
+	rest, ok := strings.CutPrefix(line, "=== ATTR ")
+	_, value, given := strings.Cut(rest, " figures ")
+	parts := strings.Split(value, " | ")
+	if !ok || !given || len(parts) < 3 {
+		return row{}, false
+	}
+	return row{table: parts[0], name: parts[1], cells: parts[2:]}, true
+}
+
+func ratio(r float64) string { return fmt.Sprintf("x%.2f", r) }
 
 // measurements in the order of the page.
 var measurements = []measurement{
@@ -148,7 +166,7 @@ var measurements = []measurement{
 }
 
 // callRows measures the governed server beside the bare one.
-func callRows(quick bool) ([]figures.Row, error) {
+func callRows(quick bool) ([]row, error) {
 	rounds, length := 3, 4*time.Second
 	if quick {
 		rounds, length = 1, time.Second
@@ -158,26 +176,26 @@ func callRows(quick bool) ([]figures.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []figures.Row
+	var out []row
 	n := func(format string, v ...any) string { return fmt.Sprintf(format, v...) }
 	for i, gogc := range gogcs {
 		a, b := median(cells[2*i].runs), median(cells[2*i+1].runs)
-		out = append(out, figures.Row{Table: "call", Name: n("GOGC=%d", gogc), Cells: []string{
-			n("%.0f us", a.cpuPerCall), n("%.0f us", b.cpuPerCall), figures.Ratio(b.cpuPerCall / a.cpuPerCall),
-			n("%.0f", a.rate), n("%.0f", b.rate), figures.Ratio(b.rate / a.rate), n("%.1f ms", a.p50), n("%.1f ms", b.p50), n("%.0f MiB", a.rss), n("%.0f MiB", b.rss)}})
+		out = append(out, row{table: "call", name: n("GOGC=%d", gogc), cells: []string{
+			n("%.0f us", a.cpuPerCall), n("%.0f us", b.cpuPerCall), ratio(b.cpuPerCall / a.cpuPerCall),
+			n("%.0f", a.rate), n("%.0f", b.rate), ratio(b.rate / a.rate), n("%.1f ms", a.p50), n("%.1f ms", b.p50), n("%.0f MiB", a.rss), n("%.0f MiB", b.rss)}})
 	}
 	without, with := median(cells[1].runs), median(cells[len(cells)-1].runs)
 	for _, r := range []struct {
 		name string
 		of   sample
 	}{{"without a floor", without}, {"with a floor", with}} {
-		out = append(out, figures.Row{Table: "floor", Name: r.name, Cells: []string{n("%.0f us", r.of.cpuPerCall), figures.Ratio(r.of.cpuPerCall / without.cpuPerCall), n("%.1f", r.of.gcRuns), n("%.0f MiB", r.of.rss)}})
+		out = append(out, row{table: "floor", name: r.name, cells: []string{n("%.0f us", r.of.cpuPerCall), ratio(r.of.cpuPerCall / without.cpuPerCall), n("%.1f", r.of.gcRuns), n("%.0f MiB", r.of.rss)}})
 	}
 	return out, nil
 }
 
 // fsyncRows measures the choices of audit.fsync.
-func fsyncRows(quick bool) ([]figures.Row, error) {
+func fsyncRows(quick bool) ([]row, error) {
 	rounds, length := 5, 2*time.Second
 	if quick {
 		rounds, length = 1, time.Second
@@ -186,10 +204,10 @@ func fsyncRows(quick bool) ([]figures.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []figures.Row
+	var out []row
 	for _, m := range modes {
-		out = append(out, figures.Row{Table: "fsync", Name: string(m.mode), Cells: []string{
-			fmt.Sprintf("%.0f", m.rate), figures.Ratio(m.rate / modes[0].rate), fmt.Sprintf("%.1f us", m.cpu), fmt.Sprintf("%.2f ms", m.p50), fmt.Sprintf("%.2f ms", m.p99)}})
+		out = append(out, row{table: "fsync", name: string(m.mode), cells: []string{
+			fmt.Sprintf("%.0f", m.rate), ratio(m.rate / modes[0].rate), fmt.Sprintf("%.1f us", m.cpu), fmt.Sprintf("%.2f ms", m.p50), fmt.Sprintf("%.2f ms", m.p99)}})
 	}
 	return out, nil
 }

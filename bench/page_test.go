@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolwarrant/toolwarrant/internal/figures"
 )
 
 // TestPage: docs/performance.md is what bench writes with the figures that it
@@ -60,5 +63,24 @@ func TestMeasurements(t *testing.T) {
 	delete(made["naive"].rows, "L3")
 	if wrong := tableOf("naive").lacks(made["naive"]); !strings.Contains(wrong, "L3") {
 		t.Errorf("a row that is not there: %q", wrong)
+	}
+}
+
+type attribute struct{ key, value string }
+
+func (a *attribute) Attr(key, value string) { *a = attribute{key, value} }
+
+// TestSaidAndRead: what a test says is what the page reads.
+func TestSaidAndRead(t *testing.T) {
+	var a attribute
+	figures.Say(&a, "naive", "88 tools", figures.Millis(1500*time.Microsecond), figures.Times(3*time.Second, 2*time.Second), figures.Ratio(0.5))
+	got, ok := readRow("=== ATTR  TestRatios/some " + a.key + " " + a.value)
+	if want := (row{"naive", "88 tools", []string{"1.50 ms", "x1.50", "x0.50"}}); !ok || !cmp.Equal(want, got, cmp.AllowUnexported(row{})) {
+		t.Errorf("%v %v", ok, got)
+	}
+	for _, other := range []string{"", "=== ATTR ", "=== RUN   TestRatios", "=== ATTR  TestRatios colour red | blue | green", "=== ATTR  TestRatios figures a | b"} {
+		if r, ok := readRow(other); ok {
+			t.Errorf("%q is %v", other, r)
+		}
 	}
 }

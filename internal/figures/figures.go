@@ -1,6 +1,6 @@
-// Package figures carries what a measurement found from the test that measured
-// to the page that shows it: as an attribute of the test, which "go test -v"
-// prints in a line of its own.
+// Package figures is for tests that measure: it hands what they found to the
+// page that shows it, as an attribute of the test, which "go test -v" prints in
+// a line of its own. Command bench reads it.
 //
 // It is a leaf: any package may import it and it imports nothing of ours.
 package figures
@@ -11,36 +11,12 @@ import (
 	"time"
 )
 
-// key names the attribute, and mark is what go test writes before one.
-const (
-	key  = "figures"
-	mark = "=== ATTR "
-)
+// Key names the attribute.
+const Key = "figures"
 
 // Say gives the figures of one row of a table of docs/performance.md.
 func Say(t interface{ Attr(key, value string) }, table, row string, cells ...string) {
-	t.Attr(key, strings.Join(append([]string{table, row}, cells...), " | "))
-}
-
-// Row is what Say said.
-type Row struct {
-	Table, Name string
-	Cells       []string
-}
-
-// Read finds a row in a line of the output of go test.
-func Read(line string) (Row, bool) {
-	rest, ok := strings.CutPrefix(line, mark)
-	fields := strings.Fields(rest)
-	if !ok || len(fields) < 3 || fields[1] != key {
-		return Row{}, false
-	}
-	_, value, _ := strings.Cut(rest, " "+key+" ")
-	parts := strings.Split(value, " | ")
-	if len(parts) < 3 {
-		return Row{}, false
-	}
-	return Row{Table: parts[0], Name: parts[1], Cells: parts[2:]}, true
+	t.Attr(Key, strings.Join(append([]string{table, row}, cells...), " | "))
 }
 
 // Millis is a duration as the page has it.
