@@ -153,7 +153,7 @@ func (a *agent) limits() error {
 	// Queued signals count with whoever made the user namespace as well, who
 	// would be left without.
 	all := []limit{{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_MSGQUEUE, 0}, {unix.RLIMIT_MEMLOCK, 64 << 10}, {unix.RLIMIT_SIGPENDING, mostSignals}}
-	for _, l := range []limit{{unix.RLIMIT_FSIZE, a.cfg.MaxFileSize}, {unix.RLIMIT_NOFILE, a.cfg.MaxOpenFiles}, {unix.RLIMIT_CPU, a.cfg.MaxCPUSeconds}} {
+	for _, l := range []limit{{unix.RLIMIT_FSIZE, a.cfg.MaxFileSize}, {unix.RLIMIT_CPU, a.cfg.MaxCPUSeconds}} {
 		if l.max > 0 {
 			all = append(all, l)
 		}
@@ -183,6 +183,28 @@ func (a *agent) limits() error {
 		}
 	}
 	return nil
+}
+
+// limitFiles bounds the open files of a process that runs nothing foreign yet; 0
+// is this one. The agent itself is bounded when it has passed its own on: how
+// many may be on their way between processes depends on this limit, and those
+// of all processes of a user count, so that where commands are the user that
+// agents are, one that has as many there as it may would keep other sandboxes
+// from starting.
+func (a *agent) limitFiles(pid int) error {
+	if a.cfg.MaxOpenFiles == 0 {
+		return nil
+	}
+	var now unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil {
+		return err
+	}
+	most := min(a.cfg.MaxOpenFiles, now.Max)
+	limit := unix.Rlimit{Cur: most, Max: most}
+	if pid != 0 {
+		return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil)
+	}
+	return syscall.Setrlimit(unix.RLIMIT_NOFILE, &syscall.Rlimit{Cur: most, Max: most})
 }
 
 // mostSignals is how many signals may wait, and timers be armed.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"sync"
@@ -114,9 +115,19 @@ func (l *launcher) start(order wire.Launch, far *os.File) {
 		default:
 		}
 	}
-	l.tell(wire.Message{Kind: wire.KindLaunched, Launched: &told}, files...)
+	err = l.conn.Send(wire.Message{Kind: wire.KindLaunched, Launched: &told}, files...)
 	for _, f := range files {
 		_ = f.Close()
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, unix.ETOOMANYREFS) && told.PID > 0:
+		// Commands of an ordinary user are that user, and what they send each
+		// other counts: one agent fails for it and not all.
+		_ = unix.Kill(told.PID, unix.SIGKILL)
+		l.tell(wire.Message{Kind: wire.KindLaunched, Launched: &wire.Launched{Error: "too many descriptors of this user are on their way between processes"}})
+	default:
+		os.Exit(exitFailed)
 	}
 }
 

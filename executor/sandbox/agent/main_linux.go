@@ -184,6 +184,9 @@ func (a *agent) configure() error {
 	for _, f := range passed {
 		_ = f.Close()
 	}
+	if err == nil {
+		err = a.limitFiles(0)
+	}
 	return err
 }
 

@@ -89,6 +89,11 @@ func (a *agent) startWarm(program string) (*warm, error) {
 	defer out.Close()
 	c := command{argv: []string{"python3", "-c", warmServer}, env: a.cfg.Env, program: program, dir: "/"}
 	pid, err := a.spawn(c, []*os.File{in, out, out, far})
+	if err == nil {
+		if err = a.limitFiles(pid); err != nil {
+			sweep()
+		}
+	}
 	if err != nil {
 		_ = conn.Close()
 		return nil, err

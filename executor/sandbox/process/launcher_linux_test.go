@@ -15,6 +15,7 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
 
 // whoever ends the launcher ends its sandboxes, and the next one starts
@@ -263,4 +264,72 @@ func TestNoDescriptors(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Error("an agent that nobody has stays")
+}
+
+// TestDescriptorsOnTheirWay has more descriptors in sockets than the launcher
+// may have there: the kernel counts those of all processes of a user together.
+func TestDescriptorsOnTheirWay(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root has no such bound")
+	}
+	f := factory(t, Options{Stash: -1})
+	box := create(t, f, spec())
+	sh(t, box, "true")
+	l := f.launches
+	const few = 32
+	if err := unix.Prlimit(l.proc.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: few, Max: few}, nil); err != nil {
+		t.Fatal(err)
+	}
+	away := onTheirWay(t, few+1)
+	s, err := f.spawn(t.Context(), true)
+	away()
+	if err == nil {
+		s.discard()
+		t.Error("an agent came without a descriptor")
+	}
+	if got := sh(t, box, "echo on"); got != "on" || f.launches != l || l.ended() {
+		t.Errorf("the launcher or a sandbox ended: %q", got)
+	}
+	sh(t, create(t, f, spec()), "true")
+}
+
+// onTheirWay puts descriptors into a socket, as the command of another sandbox
+// can.
+func onTheirWay(t *testing.T, n int) (away func()) {
+	t.Helper()
+	near, far, err := wire.Pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for n > 0 {
+		some := slices.Repeat([]*os.File{null}, min(n, 200))
+		if err := near.Send(wire.Message{Kind: wire.KindLaunch}, some...); err != nil {
+			t.Skip("this user may have no more on their way: ", err)
+		}
+		n -= len(some)
+	}
+	return func() { _, _ = near.Close(), far.Close() }
+}
+
+// TestListenersDespiteNeighbour starts a sandbox whose agent passes listeners
+// while one of the same user has as many descriptors on their way as a command
+// may.
+func TestListenersDespiteNeighbour(t *testing.T) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Max < 2*maxOpenFiles {
+		t.Skip("no more files than a command may have")
+	}
+	f := factory(t, Options{Stash: -1})
+	defer onTheirWay(t, maxOpenFiles+200)()
+	s := spec()
+	s.Network = sandbox.AllowList{Hosts: []string{"example.com"}}
+	box := create(t, f, s)
+	if got := sh(t, box, "ulimit -Hn"); got != strconv.Itoa(maxOpenFiles) {
+		t.Errorf("a command may open %s files", got)
+	}
 }
