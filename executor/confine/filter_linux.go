@@ -94,8 +94,12 @@ const (
 // the x32 form end the process; calls that are newer than the list of known
 // ones do not exist.
 //
-// The library makes each group by itself, and they are put together here:
-// where a condition does not hold, the program of the library goes on to
+// What needs no look at arguments is answered first, by a search tree: the kernel
+// reads the program once for each number that there is when it comes into force,
+// and once for each call whose arguments matter.
+//
+// The library makes each group with conditions by itself, and they are put
+// together here: where a condition does not hold, the program of the library goes on to
 // compare the argument, and not the number of the call, with the numbers that
 // follow. So every group begins by loading the number again.
 func assemble(policy seccomp.Policy) ([]bpf.RawInstruction, error) {
@@ -121,7 +125,11 @@ func assemble(policy seccomp.Policy) ([]bpf.RawInstruction, error) {
 	program = append(program,
 		bpf.JumpIf{Cond: bpf.JumpLessOrEqual, Val: uint32(newest), SkipTrue: 1},
 		bpf.RetConstant{Val: uint32(actionENOSYS)})
+	program = append(program, newTree(policy, info.SyscallNames, newest).program()...)
 	for _, group := range policy.Syscalls {
+		if len(group.NamesWithCondtions) == 0 && group.Action == seccomp.ActionAllow {
+			continue // the tree's
+		}
 		one := seccomp.Policy{DefaultAction: policy.DefaultAction, Syscalls: []seccomp.SyscallGroup{group}}
 		part, err := one.Assemble()
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -91,26 +90,6 @@ func closeOthers() error {
 		return err
 	}
 	return unix.CloseRange(control, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
-}
-
-// deadly are the signals that end a Go program which is not told to take them,
-// also when a process sent them; the others do nothing to it, and what stops a
-// process does not stop process 1.
-var deadly = []os.Signal{
-	unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGQUIT, unix.SIGABRT, unix.SIGILL, unix.SIGTRAP,
-	unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV, unix.SIGSTKFLT, unix.SIGSYS,
-}
-
-// surviveSignals takes the deadly signals and drops them. To ignore them instead
-// would be inherited by commands; to take all, as Notify without a list does,
-// costs two milliseconds of each start.
-func surviveSignals() {
-	dropped := make(chan os.Signal, 1)
-	signal.Notify(dropped, deadly...)
-	go func() {
-		for range dropped {
-		}
-	}()
 }
 
 // agent is the state of one sandbox.

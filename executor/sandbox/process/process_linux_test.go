@@ -71,6 +71,7 @@ func TestCommands(t *testing.T) {
 		{"echo hello", "hello", 0},
 		{"exit 3", "", 3},
 		{"kill -TERM $$", "", 143},
+		{"grep -E '^Sig(Ign|Blk):' /proc/self/status | tr -d '\t\n'", "SigBlk:0000000000000000SigIgn:0000000000000000", 0},
 		{"cat", "input", 0},
 		{"pwd", "/scratch", 0},
 		{"grep -c -E '^Cap(Inh|Prm|Eff|Bnd|Amb):\t0+$' /proc/self/status; grep -E '^(NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\t\n'", "5\nNoNewPrivs:1Seccomp:2", 0},
