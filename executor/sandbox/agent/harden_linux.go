@@ -218,19 +218,24 @@ const ownThreads = 8
 const sparedThreads = 4
 
 // spareThreads makes threads that wait for work afterwards: Go keeps those
-// that it has.
-func spareThreads() {
-	var all sync.WaitGroup
-	hold := make(chan struct{})
-	for range sparedThreads {
-		all.Add(1)
-		go func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			all.Done()
-			<-hold
-		}()
-	}
-	all.Wait()
-	close(hold)
+// that it has. It returns at once; the channel is closed when they are there.
+func spareThreads() <-chan struct{} {
+	made := make(chan struct{})
+	go func() {
+		defer close(made)
+		var all sync.WaitGroup
+		hold := make(chan struct{})
+		for range sparedThreads {
+			all.Add(1)
+			go func() {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				all.Done()
+				<-hold
+			}()
+		}
+		all.Wait()
+		close(hold)
+	}()
+	return made
 }

@@ -110,7 +110,7 @@ type agent struct {
 
 // configure receives the configuration and makes the sandbox.
 func (a *agent) configure() error {
-	spareThreads() // while the parent has its part to do
+	spared := spareThreads()
 	m, files, err := a.conn.Receive()
 	if err == io.EOF {
 		os.Exit(exitParentGone)
@@ -154,6 +154,7 @@ func (a *agent) configure() error {
 	if err := a.limits(); err != nil {
 		return fmt.Errorf("limits: %w", err)
 	}
+	<-spared
 	if a.forker, err = a.newForker(); err != nil {
 		return err
 	}
