@@ -62,13 +62,19 @@ func TestParentKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, _ := bufio.NewReader(out).ReadString('\n')
+	// The launcher, and in each sandbox the agent, the shell, and its child.
+	const all = 1 + 3*3
 	before := descendants(t, c.Process.Pid)
+	for began := time.Now(); line == "ready\n" && len(before) < all && time.Since(began) < 10*time.Second; {
+		time.Sleep(5 * time.Millisecond) // a shell starts its child when it can
+		before = descendants(t, c.Process.Pid)
+	}
 	_ = c.Process.Kill()
 	_ = c.Wait()
 	if line != "ready\n" {
 		t.Skip("no sandbox here: " + line)
 	}
-	if len(before) < 9 {
+	if len(before) < all {
 		t.Fatalf("only %d processes were there", len(before))
 	}
 	deadline := time.Now().Add(time.Second)
