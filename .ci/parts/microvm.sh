@@ -35,7 +35,11 @@ chmod 755 "$SCRATCH" "$SCRATCH/tmp"
 say 'frames, archive, client, and a fake monitor with a real agent'
 go_test ./executor/sandbox/wire/... ./executor/sandbox/microvm/...
 for fuzz in wire/stream:FuzzStream wire/stream:FuzzFrame microvm/firecracker:FuzzHandshake; do
-	go_test -run '^$' -fuzz "^${fuzz#*:}\$" -fuzztime 10s "./executor/sandbox/${fuzz%:*}" >/dev/null
+	# By number: an end by the clock is at times taken for a failure.
+	go_test -run '^$' -fuzz "^${fuzz#*:}\$" -fuzztime 200000x "./executor/sandbox/${fuzz%:*}" >"$SCRATCH/fuzz.txt" || {
+		tail -n 40 "$SCRATCH/fuzz.txt"
+		fail "$fuzz"
+	}
 done
 note 'client, frames and fake monitor hold'
 
