@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -264,6 +265,10 @@ func TestWebhookOutlastsRestart(t *testing.T) {
 	h := hook(t, true)
 	alice := agent{t: t, url: h.url, user: "alice", mute: true}
 	id := alice.call("t_ask", `{"a":"1"}`, "").id
+	settles(t, "the question waits for no receiver", func() bool {
+		_, err := os.Stat(filepath.Join(h.home, "approvals-webhook", id+".asked.json"))
+		return err == nil
+	})
 	h.restart()
 	h.accepts(id) // while nobody tells of it
 	h.mu.Lock()
