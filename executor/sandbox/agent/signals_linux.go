@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"os"
+	"os/signal"
 	"syscall"
 	"unsafe"
 
@@ -23,11 +25,26 @@ var deadly = []syscall.Signal{
 // all the same: the runtime gives a child the default for every signal that it
 // once took for itself, and these are among them.
 func surviveSignals() {
-	// Zeroes but for the handler, which is the first word of struct sigaction
-	// wherever a sandbox has a filter of system calls.
-	ignore := [8]uintptr{1}
-	const setOfSignals = 8 // bytes
+	ignore := action{ignored}
 	for _, s := range deadly {
-		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&ignore)), 0, setOfSignals, 0, 0)
+		var before action
+		set(s, nil, &before)
+		if before[0] == ignored {
+			// As whoever started the program had it, by nohup for one. The runtime
+			// left that as it was, and a command would find it so.
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+		set(s, &ignore, nil)
 	}
+}
+
+// action is struct sigaction. The handler is its first word wherever a sandbox
+// has a filter of system calls; the rest is nothing for one that is ignored.
+type action [8]uintptr
+
+const ignored = 1 // SIG_IGN
+
+func set(s syscall.Signal, to, before *action) {
+	const setOfSignals = 8 // bytes
+	_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(to)), uintptr(unsafe.Pointer(before)), setOfSignals, 0, 0)
 }

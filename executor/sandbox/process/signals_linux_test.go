@@ -1,8 +1,11 @@
 package process
 
 import (
+	"os"
+	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -54,5 +57,22 @@ func TestAgentSurvivesSignals(t *testing.T) {
 		if err != nil || string(r.Stdout) != "well\n" {
 			t.Fatalf("after signal %d: %+v, %v", n, r, err)
 		}
+	}
+}
+
+// TestSignalsIgnoredBefore starts all from a shell that ignores signals, as
+// nohup does. Commands begin like any.
+func TestSignalsIgnoredBefore(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("/bin/sh", "-c", `trap "" HUP INT; exec "$0" -test.run '^TestCommands$' -test.v`, self)
+	out, err := c.CombinedOutput()
+	switch {
+	case strings.Contains(string(out), "--- SKIP"):
+		t.Skipf("%s", out)
+	case err != nil || !strings.Contains(string(out), "--- PASS: TestCommands"):
+		t.Errorf("%v\n%s", err, out)
 	}
 }
