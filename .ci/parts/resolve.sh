@@ -4,6 +4,7 @@
 
 go_test ./cmd/toolwarrant -run '^TestScripts$/^resolve_(levels|rejects)$'
 go_test ./resolver
+go_test -race -short -timeout 15m ./resolver
 
 bin=$(build)
 dir=$SCRATCH/specs
