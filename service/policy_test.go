@@ -391,22 +391,28 @@ func TestActivationsUnderLoad(t *testing.T) {
 	// The first activations fill what is kept for good: caches of the
 	// process, words that CUE remembers. What calls hold that are under way is
 	// no part of either figure.
-	warm := max(4, *activations/10)
+	number, warm := *activations, max(4, *activations/10)
+	if testing.Short() {
+		number, warm = 2, 1
+	}
 	stop := load()
 	activate(1, warm)
 	stop()
 	before := heap()
 	counted := calls.Load()
 	stop = load()
-	activate(warm+1, warm+*activations)
+	activate(warm+1, warm+number)
 	stop()
 	after := heap()
 	revisions := 0
 	seen.Range(func(any, any) bool { revisions++; return true })
 	t.Logf("%d activations, %d calls, %d lost, %d revisions seen, heap %.1f MiB then %.1f MiB",
-		*activations, calls.Load(), lost.Load(), revisions, float64(before)/(1<<20), float64(after)/(1<<20))
+		number, calls.Load(), lost.Load(), revisions, float64(before)/(1<<20), float64(after)/(1<<20))
 	if calls.Load() == 0 || lost.Load() > 0 || revisions < 2 {
 		t.Errorf("%d calls, %d lost, %d revisions", calls.Load(), lost.Load(), revisions)
+	}
+	if testing.Short() {
+		return // too few for a figure
 	}
 	// One policy holds some MiB: a leak of one in two hundred would show. The log
 	// remembers the ids of the last 65,000 closed calls, some 100 bytes each.
