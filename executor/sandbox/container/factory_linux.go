@@ -16,6 +16,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/executor/confine"
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/agent"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/image"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
@@ -104,7 +105,7 @@ func (f *Factory) find() error {
 	f.filter = outerFilter(policy)
 	f.idBase = -1
 	if os.Geteuid() == 0 {
-		f.idBase = process.AgentHostID
+		f.idBase = agent.HostID
 		// A runtime makes groups of all controllers, which no other user may.
 		f.tree, _ = cgroup.Open()
 	}

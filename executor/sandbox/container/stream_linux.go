@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
-	"github.com/toolwarrant/toolwarrant/executor/sandbox/process"
+	"github.com/toolwarrant/toolwarrant/executor/sandbox/agent"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire/relay"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire/stream"
@@ -111,9 +111,9 @@ func (m *making) user() (uid, gid int) {
 		}
 	}
 	if m.f.docker.mapped {
-		return process.CommandID, process.CommandID
+		return agent.CommandID, agent.CommandID
 	}
-	return process.CommandHostID, process.CommandHostID
+	return agent.CommandHostID, agent.CommandHostID
 }
 
 // TakesMounts is for sandbox.MountTaker.

@@ -6,18 +6,9 @@ import (
 
 	"github.com/toolwarrant/toolwarrant/executor/confine/cgroup"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
-	"github.com/toolwarrant/toolwarrant/executor/sandbox/agent"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/allow"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/host"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
-)
-
-// The users of a sandbox that root makes, for those that make the namespaces
-// themselves: what the host sees, and what the commands see.
-const (
-	AgentHostID   = agent.HostID
-	CommandHostID = agent.CommandHostID
-	CommandID     = agent.CommandID
 )
 
 // A Setup is what an agent has to be told of a Spec, for back ends that start
