@@ -66,32 +66,24 @@ func (l *launch) prepare(ctx context.Context, s *spawned) (inst *host.Instance, 
 		}
 	}()
 	inst = &host.Instance{Conn: s.conn, Kill: s.kill, Gone: s.gone}
-	// Where the agent has to be moved into its group, the kernel may take longer
-	// for that than all the rest takes. Nothing but the agent runs before both
-	// are done.
+	// The agent works meanwhile; where it has to be moved into its group, the
+	// kernel may take longer for that than all the rest takes. Nothing but the
+	// agent runs before both are done.
 	group := s.group
-	var failed error
-	grouped := make(chan struct{})
-	switch {
-	case l.f.groups == nil:
-		close(grouped)
-	case group != nil:
-		failed = group.Limit(l.limits())
-		close(grouped)
-	default:
-		go func() {
-			defer close(grouped)
-			group, failed = l.confine(s)
-		}()
-	}
-	ready, files, err := l.configure(ctx, s)
-	<-grouped
-	if err == nil && failed != nil {
-		for _, f := range files {
-			_ = f.Close()
+	ready, files, err := l.configure(ctx, s, func() (err error) {
+		switch {
+		case l.f.groups == nil:
+			return nil
+		case group != nil:
+			err = group.Limit(l.limits())
+		default:
+			group, err = l.confine(s)
 		}
-		err = unavailable(ctx, fmt.Errorf("its control group: %w", failed))
-	}
+		if err != nil {
+			return unavailable(ctx, fmt.Errorf("its control group: %w", err))
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +142,9 @@ func (l *launch) confine(s *spawned) (*cgroup.Group, error) {
 	return group, group.Add(s.pid)
 }
 
-// configure has the agent make the sandbox. The files are the listeners of an
-// AllowList.
-func (l *launch) configure(ctx context.Context, s *spawned) (*wire.Ready, []*os.File, error) {
+// configure has the agent make the sandbox, and runs meanwhile beside it. The
+// files are the listeners of an AllowList.
+func (l *launch) configure(ctx context.Context, s *spawned, meanwhile func() error) (*wire.Ready, []*os.File, error) {
 	cfg := l.config()
 	trees, err := l.trees(ctx, cfg.Mounts)
 	defer func() {
@@ -171,6 +163,7 @@ func (l *launch) configure(ctx context.Context, s *spawned) (*wire.Ready, []*os.
 	if err := s.conn.Send(wire.Message{Kind: wire.KindConfig, Config: &cfg}, trees...); err != nil {
 		return nil, nil, unavailable(ctx, err)
 	}
+	failed := meanwhile()
 	m, files, err := s.conn.Receive()
 	_ = s.conn.SetDeadline(time.Time{})
 	switch {
@@ -180,6 +173,7 @@ func (l *launch) configure(ctx context.Context, s *spawned) (*wire.Ready, []*os.
 		err = errors.New("the agent is of another build: put the two from one build together")
 	case m.Ready.Error != "":
 		err = errors.New(m.Ready.Error)
+	case failed != nil:
 	case l.list != nil:
 		return m.Ready, files, nil
 	}
@@ -188,6 +182,9 @@ func (l *launch) configure(ctx context.Context, s *spawned) (*wire.Ready, []*os.
 	}
 	if err != nil {
 		return nil, nil, unavailable(ctx, err)
+	}
+	if failed != nil {
+		return nil, nil, failed
 	}
 	return m.Ready, nil, nil
 }
