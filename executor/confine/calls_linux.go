@@ -41,6 +41,8 @@ var ordinary = []string{
 	"sched_yield", "sched_getaffinity", "sched_setaffinity", "sched_getparam", "sched_setparam", "sched_getscheduler", "sched_setscheduler",
 	"sched_get_priority_max", "sched_get_priority_min", "sched_rr_get_interval", "sched_getattr", "sched_setattr",
 	"sigaltstack", "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait",
+	// what takes away from whoever calls it, and from nobody else
+	"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self",
 	// sockets that were made under the rules below
 	"bind", "connect", "listen", "accept", "accept4", "getsockname", "getpeername", "shutdown", "setsockopt", "getsockopt", "sendmmsg", "recvmmsg",
 }
@@ -74,7 +76,7 @@ func CommandPolicy(named bool) (seccomp.Policy, error) {
 	r.always(ordinary...)
 	r.when("clone", noneOf(0, newSpaces))
 	// Their flags are in memory, where a filter cannot look.
-	r.missing("clone3", "openat2", "statmount", "listmount", "cachestat", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "sync_file_range2", "listns",
+	r.missing("clone3", "openat2", "statmount", "listmount", "cachestat", "sync_file_range2", "listns",
 		"file_getattr", "file_setattr", "setxattrat", "getxattrat", "listxattrat", "removexattrat", "memfd_secret", "process_mrelease")
 
 	if named {

@@ -16,6 +16,9 @@ import (
 // forker is the thread that has given up everything. Commands are its
 // children and inherit its state. The thread ends with it.
 type forker struct {
+	configured     chan struct{} // closed when the configuration is there
+	built          chan struct{} // closed when the root is what it stays
+	ready          chan error    // one: what became of the thread
 	jobs           chan job
 	once           sync.Once
 	holds, missing []string
@@ -33,17 +36,17 @@ type started struct {
 	err error
 }
 
-// newForker makes the thread and returns when it is as it should be. A layer
-// that the kernel does not have is in missing; one that fails is an error.
-func (a *agent) newForker() (*forker, error) {
-	f := &forker{jobs: make(chan job)}
-	ready := make(chan error)
+// newForker makes the thread. What does not depend on the root, most of all the
+// filter, it does beside whoever makes that; and what does not depend on the
+// configuration beside whoever reads that.
+func (a *agent) newForker() *forker {
+	f := &forker{configured: make(chan struct{}), built: make(chan struct{}), ready: make(chan error, 1), jobs: make(chan job)}
 	go func() {
 		// Never unlocked: the thread ends with this function, and Go starts
 		// no other thread from it.
 		runtime.LockOSThread()
 		err := a.harden(f)
-		ready <- err
+		f.ready <- err
 		if err != nil {
 			return
 		}
@@ -52,10 +55,15 @@ func (a *agent) newForker() (*forker, error) {
 			j.started <- started{pid, err}
 		}
 	}()
-	if err := <-ready; err != nil {
-		return nil, err
-	}
-	return f, nil
+	return f
+}
+
+// finish is for when the root is made, and returns when the thread is as it
+// should be. A layer that the kernel does not have is in missing; one that fails
+// is an error. It is called once.
+func (f *forker) finish() error {
+	close(f.built)
+	return <-f.ready
 }
 
 // start starts a program. It must not be called after close.
@@ -78,6 +86,17 @@ func (a *agent) harden(f *forker) error {
 		return fmt.Errorf("capabilities: %w", err)
 	}
 	f.holds = append(f.holds, "no-capabilities")
+	<-f.configured
+	if len(a.cfg.Filter) > 0 {
+		if err := filter(a.cfg.Filter); err != nil {
+			return fmt.Errorf("seccomp: %w", err)
+		}
+		f.holds = append(f.holds, "seccomp")
+	} else {
+		f.missing = append(f.missing, "seccomp")
+	}
+	<-f.built
+	// The filter lets through what takes away even more.
 	if a.cfg.Landlock {
 		abi, err := landlock(a.writable())
 		switch {
@@ -92,14 +111,6 @@ func (a *agent) harden(f *forker) error {
 			}
 		}
 	}
-	if len(a.cfg.Filter) == 0 {
-		f.missing = append(f.missing, "seccomp")
-		return nil
-	}
-	if err := filter(a.cfg.Filter); err != nil {
-		return fmt.Errorf("seccomp: %w", err)
-	}
-	f.holds = append(f.holds, "seccomp")
 	return nil
 }
 

@@ -111,6 +111,7 @@ type agent struct {
 // configure receives the configuration and makes the sandbox.
 func (a *agent) configure() error {
 	spared := spareThreads()
+	a.forker = a.newForker()
 	m, files, err := a.conn.Receive()
 	if err == io.EOF {
 		os.Exit(exitParentGone)
@@ -125,6 +126,7 @@ func (a *agent) configure() error {
 		return fmt.Errorf("the agent speaks version %d of the messages and the parent %d: put the two from one build together", wire.Version, m.Config.Version)
 	}
 	a.cfg = *m.Config
+	close(a.forker.configured)
 	// Nobody but the kernel's own root may look into this process.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("not dumpable: %w", err)
@@ -144,18 +146,24 @@ func (a *agent) configure() error {
 			a.missing = append(a.missing, "watches")
 		}
 	}
-	passed, err := a.network()
-	if err != nil {
-		return fmt.Errorf("the network: %w", err)
-	}
+	network := make(chan error, 1)
+	var passed []*os.File
+	go func() {
+		var err error
+		passed, err = a.network()
+		network <- err
+	}()
 	if err := a.build(files); err != nil {
 		return fmt.Errorf("the file system: %w", err)
+	}
+	if err := <-network; err != nil {
+		return fmt.Errorf("the network: %w", err)
 	}
 	if err := a.limits(); err != nil {
 		return fmt.Errorf("limits: %w", err)
 	}
 	<-spared
-	if a.forker, err = a.newForker(); err != nil {
+	if err := a.forker.finish(); err != nil {
 		return err
 	}
 	a.holds, a.missing = append(a.holds, a.forker.holds...), append(a.missing, a.forker.missing...)
@@ -227,8 +235,9 @@ func (a *agent) reset() error {
 		return fmt.Errorf("the scratch space: %w", err)
 	}
 	// The rules of the old thread name folders that are gone.
-	f, err := a.newForker()
-	if err != nil {
+	f := a.newForker()
+	close(f.configured)
+	if err := f.finish(); err != nil {
 		return err
 	}
 	a.forker.close()
