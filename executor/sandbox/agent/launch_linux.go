@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"runtime"
-	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -49,9 +48,6 @@ func attributes(ownNetwork bool) *syscall.SysProcAttr {
 type launcher struct {
 	conn *wire.Conn
 	null uintptr
-
-	mu       sync.Mutex    // an end is told after the start
-	children chan struct{} // has a token when there may be one to wait for
 }
 
 func launch() {
@@ -69,8 +65,8 @@ func launch() {
 	if err != nil {
 		os.Exit(exitFailed)
 	}
-	l := &launcher{conn: conn, null: null.Fd(), children: make(chan struct{}, 1)}
-	go l.reap()
+	leaveNoZombies()
+	l := &launcher{conn: conn, null: null.Fd()}
 	for {
 		m, files, err := conn.Receive()
 		if err != nil {
@@ -92,8 +88,6 @@ func (l *launcher) start(order wire.Launch, far *os.File) {
 	}
 	attr.Sys.PidFD = &pidfd
 	var told wire.Launched
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	err := order.Group.Start(attr.Sys, func() (err error) {
 		told.PID, _, err = syscall.StartProcess("/proc/self/exe", []string{Name}, attr)
 		return err
@@ -103,54 +97,22 @@ func (l *launcher) start(order wire.Launch, far *os.File) {
 	}
 	var files []*os.File
 	if pidfd >= 0 {
+		_ = unix.SetNonblock(pidfd, true) // the parent waits for many
 		files = append(files, os.NewFile(uintptr(pidfd), "agent"))
 	}
-	if told.PID > 0 && len(files) == 0 {
-		_ = unix.Kill(told.PID, unix.SIGKILL)
+	if told.PID > 0 && len(files) == 0 { // nobody configures it, and it ends
 		told = wire.Launched{Error: "the kernel gives no descriptor of a process; Linux 5.11 or later is needed"}
-	}
-	if told.PID > 0 {
-		select {
-		case l.children <- struct{}{}:
-		default:
-		}
 	}
 	err = l.conn.Send(wire.Message{Kind: wire.KindLaunched, Launched: &told}, files...)
 	for _, f := range files {
 		_ = f.Close()
 	}
-	switch {
-	case err == nil:
-	case errors.Is(err, unix.ETOOMANYREFS) && told.PID > 0:
+	if errors.Is(err, unix.ETOOMANYREFS) {
 		// Commands of an ordinary user are that user, and what they send each
 		// other counts: one agent fails for it and not all.
-		_ = unix.Kill(told.PID, unix.SIGKILL)
-		l.tell(wire.Message{Kind: wire.KindLaunched, Launched: &wire.Launched{Error: "too many descriptors of this user are on their way between processes"}})
-	default:
-		os.Exit(exitFailed)
+		err = l.conn.Send(wire.Message{Kind: wire.KindLaunched, Launched: &wire.Launched{Error: "too many descriptors of this user are on their way between processes"}})
 	}
-}
-
-// reap tells of each end. A number is free for another process only when the
-// lock is held: the end is told before the start of whatever gets it next.
-func (l *launcher) reap() {
-	for {
-		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		switch err {
-		case nil:
-			l.mu.Lock()
-			if pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); err == nil && pid > 0 {
-				l.tell(wire.Message{Kind: wire.KindEnded, Ended: pid})
-			}
-			l.mu.Unlock()
-		case unix.ECHILD:
-			<-l.children
-		}
-	}
-}
-
-func (l *launcher) tell(m wire.Message, files ...*os.File) {
-	if err := l.conn.Send(m, files...); err != nil {
+	if err != nil {
 		os.Exit(exitFailed)
 	}
 }

@@ -38,6 +38,13 @@ func surviveSignals() {
 	}
 }
 
+// leaveNoZombies has the kernel take up each child in the moment of its end. What
+// is told by a descriptor is then true of the list of processes as well.
+func leaveNoZombies() {
+	ignore := action{ignored}
+	set(unix.SIGCHLD, &ignore, nil)
+}
+
 // action is struct sigaction. The handler is its first word wherever a sandbox
 // has a filter of system calls; the rest is nothing for one that is ignored.
 type action [8]uintptr

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/agent"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox/wire"
 )
@@ -25,10 +23,12 @@ type launcher struct {
 
 	sending sync.Mutex // held over waiting and the send, so that both have one order
 
+	watches sync.WaitGroup // a watch for each agent
+
 	mu      sync.Mutex
 	over    bool
 	waiting []*order // in the order in which they were sent
-	agents  map[int]*spawned
+	agents  map[*spawned]struct{}
 }
 
 // order is one agent that was asked for.
@@ -56,7 +56,7 @@ func (f *Factory) launcher(ctx context.Context) (*launcher, error) {
 		return nil, err
 	}
 	defer far.Close()
-	l := &launcher{conn: near, done: make(chan struct{}), room: make(chan struct{}, mostOrders), agents: map[int]*spawned{}}
+	l := &launcher{conn: near, done: make(chan struct{}), room: make(chan struct{}, mostOrders), agents: map[*spawned]struct{}{}}
 	attr := &os.ProcAttr{
 		Dir: "/", Env: []string{"GOMAXPROCS=2"}, Files: []*os.File{f.null, f.null, f.null, far},
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
@@ -136,40 +136,40 @@ func (l *launcher) send(o *order, what wire.Launch, far *os.File) error {
 	return fmt.Errorf("the process that starts agents: %w", err)
 }
 
-// listen hears of starts and ends until the launcher is gone.
+// listen hears of starts until the launcher is gone.
 func (l *launcher) listen() {
 	for {
 		m, files, err := l.conn.Receive()
 		if err != nil && !errors.Is(err, wire.ErrFiles) {
 			break
 		}
-		ok := false
-		switch {
-		case m.Kind == wire.KindLaunched && m.Launched != nil:
-			ok = l.launched(*m.Launched, files, err)
-		case m.Kind == wire.KindEnded:
-			ok = true
-			l.forget(m.Ended, nil)
-		}
-		if !ok {
+		if m.Kind != wire.KindLaunched || m.Launched == nil || !l.launched(*m.Launched, files, err) {
 			break
 		}
 	}
 	l.end()
 }
 
-// forget does what is to be done after the end of an agent, if it has that
-// number; nil is any.
-func (l *launcher) forget(pid int, agent *spawned) {
+// watch does what is to be done after the end of an agent.
+func (l *launcher) watch(s *spawned, handle *os.File) {
+	defer l.watches.Done()
+	await(handle)
 	l.mu.Lock()
-	s := l.agents[pid]
-	if s == nil || agent != nil && s != agent {
-		l.mu.Unlock()
-		return
-	}
-	delete(l.agents, pid)
+	delete(l.agents, s)
 	l.mu.Unlock()
-	go s.end()
+	s.end()
+}
+
+// drop answers an order whose agent did not start, or may have without a
+// descriptor of it: then it ends by itself, since nobody is left who would
+// configure it.
+func (o *order) drop(why error) {
+	_ = o.agent.conn.Close()
+	if o.agent.group != nil {
+		o.agent.group.Kill()
+	}
+	o.agent.end()
+	o.reply <- why
 }
 
 // launched takes the answer to the oldest order; unread is what became of its
@@ -190,33 +190,27 @@ func (l *launcher) launched(told wire.Launched, files []*os.File, unread error) 
 	if told.Error != "" {
 		err = errors.New(told.Error)
 	}
-	if unread != nil && told.PID > 0 {
-		// It ends by itself when nobody is left who would configure it.
-		o.agent.pid = told.PID
-		l.agents[told.PID] = o.agent
-		_ = o.agent.conn.Close()
-		o.reply <- unread
-		return true
-	}
 	if told.PID <= 0 || len(files) != 1 {
 		for _, f := range files {
 			_ = f.Close()
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case unread != nil:
+			err = unread
+		default:
 			err = errors.New("the process that starts agents is of another build: put the two from one build together")
 		}
-		go func() {
-			o.agent.end()
-			_ = o.agent.conn.Close()
-			o.reply <- err
-		}()
+		go o.drop(err)
 		return true
 	}
 	o.agent.pid = told.PID
 	o.agent.mu.Lock()
-	o.agent.by, o.agent.handle = l, files[0]
+	o.agent.handle = files[0]
 	o.agent.mu.Unlock()
-	l.agents[told.PID] = o.agent
+	l.agents[o.agent] = struct{}{}
+	l.watches.Add(1)
+	go l.watch(o.agent, files[0])
 	if err != nil { // it started, and its group is not what it should be
 		go func() {
 			o.agent.discard()
@@ -241,42 +235,14 @@ func (l *launcher) end() {
 	var all sync.WaitGroup
 	for _, o := range waiting {
 		<-l.room
-		all.Go(func() {
-			if o.agent.group != nil { // it may have started, and nobody was told
-				o.agent.group.Kill()
-			}
-			o.agent.end()
-			_ = o.agent.conn.Close()
-			o.reply <- errLauncherGone
-		})
+		all.Go(func() { o.drop(errLauncherGone) })
 	}
-	for _, s := range agents {
-		all.Go(func() {
-			s.kill()
-			s.await()
-			s.end()
-		})
+	for s := range agents {
+		s.kill()
 	}
 	all.Wait()
+	l.watches.Wait()
 	close(l.done)
-}
-
-// await waits for the end of a process that is no child of this one.
-func (s *spawned) await() {
-	if s.handle != nil {
-		_ = ended(s.handle, -1)
-	}
-}
-
-// ended reports whether a process has ended, and waits for that so many
-// milliseconds; below 0 without a bound.
-func ended(handle *os.File, wait int) bool {
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(handle.Fd()), Events: unix.POLLIN}}, wait)
-		if err != unix.EINTR {
-			return n > 0
-		}
-	}
 }
 
 // close ends the launcher and all agents.

@@ -22,11 +22,9 @@ type spawned struct {
 	group *cgroup.Group
 
 	mu     sync.Mutex
-	by     *launcher
-	handle *os.File    // of the process; nil before its start and after its end
-	look   *time.Timer // for its end; nil: it was not killed
-	after  []func()    // run between the end of the process and gone
-	ended  bool        // they run, or have run
+	handle *os.File // of the process; nil before its start and after its end
+	after  []func() // run between the end of the process and gone
+	ended  bool     // they run, or have run
 }
 
 // spawn starts an agent.
@@ -63,9 +61,6 @@ func (s *spawned) end() {
 	s.mu.Lock()
 	after, handle := s.after, s.handle
 	s.after, s.handle, s.ended = nil, nil, true
-	if s.look != nil {
-		s.look.Stop()
-	}
 	s.mu.Unlock()
 	if handle != nil {
 		_ = handle.Close()
@@ -88,32 +83,41 @@ func (s *spawned) atEnd(f func()) bool {
 	return true
 }
 
-// lookAfter is how long after the kill of an agent its end is looked for, where
-// the launcher has not told of it: somebody may have stopped that one.
-const lookAfter = 2 * time.Second
-
 func (s *spawned) kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.handle == nil {
-		return
-	}
-	_ = unix.PidfdSendSignal(int(s.handle.Fd()), unix.SIGKILL, nil, 0)
-	if s.look == nil {
-		s.look = time.AfterFunc(lookAfter, s.lookForEnd)
+	if s.handle != nil {
+		_ = unix.PidfdSendSignal(int(s.handle.Fd()), unix.SIGKILL, nil, 0)
 	}
 }
 
-// lookForEnd is for an agent that was killed.
-func (s *spawned) lookForEnd() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.handle == nil:
-	case ended(s.handle, 0):
-		go s.by.forget(s.pid, s)
-	default:
-		s.look.Reset(lookAfter)
+// await returns when the process of handle has ended and is in no list of
+// processes any more. It is no child of this one.
+func await(handle *os.File) {
+	raw, err := handle.SyscallConn()
+	if err == nil {
+		err = raw.Read(func(fd uintptr) bool { return ended(fd, 0) })
+	}
+	if err != nil { // a kernel whose descriptors of processes cannot be waited for beside others
+		_ = ended(handle.Fd(), -1)
+	}
+	// The end is told a moment before; who is traced may stay longer.
+	for wait := 10 * time.Microsecond; wait < time.Second; wait *= 2 {
+		if unix.PidfdSendSignal(int(handle.Fd()), 0, nil, 0) == unix.ESRCH {
+			return
+		}
+		time.Sleep(wait)
+	}
+}
+
+// ended reports whether a process has ended, and waits for that so many
+// milliseconds; below 0 without a bound.
+func ended(handle uintptr, wait int) bool {
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}, wait)
+		if err != unix.EINTR {
+			return n > 0
+		}
 	}
 }
 

@@ -12,8 +12,7 @@
 // The end of the socket is the end of the sandbox.
 //
 // A launcher is an agent that has no sandbox and starts the others: it answers
-// each Launch with Launched, and tells each end by Ended. The end of its socket
-// is the end of all of them.
+// each Launch with Launched. The end of its socket is the end of all of them.
 package wire
 
 import (
@@ -25,7 +24,7 @@ import (
 
 // Version is that of the messages. The two ends are one build as a rule; an
 // agent that stands beside the program is asked for it.
-const Version = 2
+const Version = 3
 
 // The kinds of messages.
 const (
@@ -40,7 +39,6 @@ const (
 	// Between a back end and the launcher of its agents.
 	KindLaunch   = "launch"
 	KindLaunched = "launched"
-	KindEnded    = "ended"
 )
 
 // A Message is one of the kinds; the field of that name is set.
@@ -55,7 +53,6 @@ type Message struct {
 
 	Launch   *Launch   `json:"launch,omitempty"`
 	Launched *Launched `json:"launched,omitempty"`
-	Ended    int       `json:"ended,omitempty"` // the number of an agent that has ended
 }
 
 // Launch asks for the start of one agent. Its descriptor is the agent's end of
@@ -65,8 +62,8 @@ type Launch struct {
 	Group      cgroup.Place `json:"group,omitzero"` // to be started in
 }
 
-// Launched is the answer. Its descriptor is a pidfd where a process was started,
-// which may be so beside an Error as well; then an Ended comes some day.
+// Launched is the answer. Its descriptor is a pidfd that does not block, where a
+// process was started, which may be so beside an Error as well.
 type Launched struct {
 	PID   int    `json:"pid,omitempty"`
 	Error string `json:"error,omitempty"`
