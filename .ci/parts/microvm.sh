@@ -49,3 +49,14 @@ say "a real kernel under QEMU: $image"
 TOOLWARRANT_TEST_KERNEL="$image" go_test -v -timeout 15m -run '^TestEmula|^TestKernelThatDoesNotBoot' ./executor/sandbox/microvm |
 	grep -v '^=== ' || fail 'a machine under QEMU'
 note "$(sed -n 's/.*qemu_linux_test.go:[0-9]*: \(booted in .*\|a command: .*\)/\1/p' "$SCRATCH/go-test.log" | paste -sd, | sed 's/,/, /g')"
+
+say 'the ways out of a machine, as root and as nobody'
+mkdir "$SCRATCH/matrix"
+chmod -R a+rX "$SCRATCH/tmp"
+TOOLWARRANT_TEST_KERNEL="$image" go test -count=1 -timeout 25m ./executor/sandbox/escape -run '^TestMatrix$/^(qemu|nobody)$' -v -backends qemu -matrix "$SCRATCH/matrix" >"$SCRATCH/matrix.txt" 2>&1 || {
+	grep -v '^=== ' "$SCRATCH/matrix.txt" | tail -n 60
+	fail 'an attempt went through that nothing was said of'
+}
+cat "$SCRATCH/matrix/matrix.md"
+grep -q 'qemu (root): ' "$SCRATCH/matrix.txt" || [ "$(id -u)" != 0 ] || fail 'no machine was attacked'
+while read -r line; do note "$line"; done < <(sed -n 's/.*_test.go:[0-9]*: \(.*: [0-9]* held, [0-9]* open\),.*/\1/p' "$SCRATCH/matrix.txt")

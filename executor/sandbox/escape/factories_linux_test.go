@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,9 +34,13 @@ func factories(t *testing.T) []sandbox.Factory {
 		opts.Process.Agent = agentProgram(t)
 	}
 	opts.Set.ProbeTimeout = 30 * time.Second
+	if kernel := os.Getenv(kernelVariable); kernel != "" {
+		opts.QEMU.Kernel, opts.QEMU.Image, opts.QEMU.BootTimeout = kernel, machineImage(t), bootPatience
+		opts.Set.ProbeTimeout = bootPatience
+	}
 	set := backends.All(opts)
 	t.Cleanup(func() { _ = set.Close() })
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), bootPatience+time.Minute)
 	defer cancel()
 	var list []sandbox.Factory
 	for _, p := range set.Probe(ctx) {
@@ -59,6 +65,29 @@ func factories(t *testing.T) []sandbox.Factory {
 		t.Skip("no sandbox works here; the log says why")
 	}
 	return list
+}
+
+// kernelVariable names a bzImage that QEMU boots. Without one no virtual machine
+// works here.
+const kernelVariable = "TOOLWARRANT_TEST_KERNEL"
+
+// bootPatience is for an emulated processor.
+const bootPatience = 2 * time.Minute
+
+// machineImage is the root of a virtual machine, which has nothing of the host:
+// a shell.
+func machineImage(t *testing.T) string {
+	t.Helper()
+	busybox, err := exec.LookPath("busybox")
+	if err != nil {
+		t.Skip("a virtual machine needs busybox")
+	}
+	text, err := os.ReadFile(busybox)
+	must(t, err)
+	image := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(image, "bin"), 0o755))
+	must(t, os.WriteFile(filepath.Join(image, "bin/sh"), text, 0o755))
+	return image
 }
 
 // each runs a test in a new sandbox of every back end.

@@ -80,8 +80,15 @@ func (r *rig) asNobody(t *testing.T) []result {
 	t.Helper()
 	must(t, os.Chmod(filepath.Dir(r.probe), 0o755))
 	agentProgram(t)
-	out, err := nobody.Rerun(t, []string{"ESCAPE_PROBE=" + r.probe, "ESCAPE_GIVEN=" + r.given},
-		"-test.run=^TestMatrix$", "-test.v", "-matrix=.")
+	env := []string{"ESCAPE_PROBE=" + r.probe, "ESCAPE_GIVEN=" + r.given}
+	if kernel := os.Getenv(kernelVariable); kernel != "" {
+		env = append(env, kernelVariable+"="+kernel)
+	}
+	run := "-test.run=^TestMatrix$"
+	if *only != "" {
+		run += "/^(" + strings.ReplaceAll(*only, ",", "|") + ")$"
+	}
+	out, err := nobody.Rerun(t, env, run, "-test.v", "-matrix=.", "-backends="+*only)
 	var results []result
 	for line := range strings.Lines(out) {
 		if _, text, ok := strings.Cut(line, marker); ok {

@@ -18,8 +18,8 @@ type Limits struct {
 	Processes int   // with threads; the agent and its threads are not counted in
 }
 
-// agentThreads is what the agent needs for itself.
-const agentThreads = 16
+// agentThreads is what the agent may have until it is ready.
+const agentThreads = 64
 
 // groups is where control groups are in a machine.
 const groups = "/cgroup"
@@ -29,6 +29,7 @@ const groups = "/cgroup"
 type group struct {
 	dir  string
 	open *os.File
+	most int64 // processes of commands; 0: any number
 	last map[string]int64
 }
 
@@ -40,7 +41,7 @@ func newGroup(l Limits) (*group, error) {
 	if err := unix.Mount("cgroup", groups, "cgroup2", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return nil, err
 	}
-	g := &group{dir: path.Join(groups, "commands"), last: map[string]int64{}}
+	g := &group{dir: path.Join(groups, "commands"), most: int64(l.Processes), last: map[string]int64{}}
 	if err := os.WriteFile(path.Join(groups, "cgroup.subtree_control"), []byte("+memory +pids"), 0); err != nil {
 		return nil, err
 	}
@@ -77,13 +78,36 @@ func (g *group) close() {
 	}
 }
 
-// annotate adds to the end of a command what the group knows of it.
+// annotate adds to the end of a command what the group knows of it. When the
+// agent is ready, what it has of processes itself is known, and commands get
+// theirs beside that.
 func (g *group) annotate(m *wire.Message) {
-	if g.open == nil || m.Exited == nil {
+	if g.open == nil {
+		return
+	}
+	if m.Ready != nil && m.Ready.Error == "" && g.most > 0 {
+		if err := g.count(); err != nil {
+			m.Ready.Error = err.Error()
+		}
+	}
+	if m.Exited == nil {
 		return
 	}
 	m.Exited.Killed = int(g.since("memory.events", "oom_kill"))
 	m.Exited.Refused = int(g.since("pids.events", "max"))
+}
+
+// count bounds the processes of commands.
+func (g *group) count() error {
+	text, err := os.ReadFile(path.Join(g.dir, "pids.current"))
+	if err != nil {
+		return err
+	}
+	own, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path.Join(g.dir, "pids.max"), strconv.AppendInt(nil, own+g.most, 10), 0)
 }
 
 // since is how much a counter has grown since it was asked for last.
