@@ -114,6 +114,9 @@ func (s *schema) want(k jsonschema.ErrorKind, path []string) string {
 	case *why.Maximum:
 		return fmt.Sprintf("wants at most %s", k.Want.RatString())
 	case *why.Pattern:
+		if strings.Contains(k.Want, "https://") {
+			return fmt.Sprintf("wants https://..., or http:// to a loopback address, without a query, not %q", k.Got)
+		}
 		if strings.Contains(k.Want, ":[0-9]") {
 			return fmt.Sprintf("wants host:port, not %q", k.Got)
 		}

@@ -184,6 +184,7 @@ func TestFileErrors(t *testing.T) {
 		"too small":        {"c.yaml", "server: {max-body-bytes: 1}\n", failure{"bad-value", "/server/max-body-bytes", 1, 26, "at least 1024"}},
 		"unknown word":     {"c.yaml", "log:\n  level: loud\n", failure{"bad-value", "/log/level", 2, 10, "one of debug, info, warn, error"}},
 		"no port":          {"c.yaml", "addr: localhost\n", failure{"bad-value", "/addr", 1, 7, "host:port"}},
+		"plain issuer":     {"c.yaml", "auth: {oidc: {issuer: 'http://login.example'}}\n", failure{"bad-value", "/auth/oidc/issuer", 1, 23, "wants https://..., or http:// to a loopback address"}},
 		"empty entry":      {"c.yaml", "fs:\n  roots: [/a, '']\n", failure{"bad-value", "/fs/roots/1", 2, 15, "not empty"}},
 		"grant for nobody": {"c.yaml", "secrets: {grants: [{tools: [x]}]}\n", failure{"bad-value", "/secrets/grants/0", 1, 20, "lacks names"}},
 		"null in a list":   {"c.yaml", "fs: {roots: [null]}\n", failure{"bad-value", "/fs/roots/0", 1, 14, "not null"}},

@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 
@@ -136,7 +137,7 @@ func readPEM(path string, tooOpen os.FileMode, why string, types ...string) (*pe
 func readKeyFile(path string, tooOpen os.FileMode, why string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fault.New(fault.Usage, "key-unreadable", "the key %s cannot be read", path).Because(err)
+		return nil, fault.New(fault.Usage, "key-unreadable", "the key %s cannot be read: %v", path, cause(err)).Because(err)
 	}
 	defer f.Close()
 	st, err := f.Stat()
@@ -144,16 +145,24 @@ func readKeyFile(path string, tooOpen os.FileMode, why string) ([]byte, error) {
 		err = errors.New("not a regular file")
 	}
 	if err != nil {
-		return nil, fault.New(fault.Usage, "key-unreadable", "the key %s is no file that can be read", path).Because(err)
+		return nil, fault.New(fault.Usage, "key-unreadable", "the key %s cannot be read: %v", path, cause(err)).Because(err)
 	}
 	if runtime.GOOS != "windows" && st.Mode().Perm()&tooOpen != 0 {
 		return nil, fault.New(fault.Usage, "key-permissions", "the key %s has mode %04o, so %s", path, st.Mode().Perm(), why)
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
-		return nil, fault.New(fault.Usage, "key-unreadable", "the key %s cannot be read", path).Because(err)
+		return nil, fault.New(fault.Usage, "key-unreadable", "the key %s cannot be read: %v", path, cause(err)).Because(err)
 	}
 	return content, nil
+}
+
+// cause is what is wrong with a file, without its path.
+func cause(err error) error {
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
 }
 
 func badKey(path, format string, args ...any) *fault.Error {

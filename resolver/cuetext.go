@@ -9,16 +9,34 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/token"
+
+	"github.com/toolwarrant/toolwarrant/internal/suggest"
 )
 
 // shapeFile says what may stand in the others. Where a layer says something
 // helps more than where its shape is written.
 const shapeFile = "cue/policy.cue"
 
+// notAllowed is what CUE says of a field that the shape does not have.
+const notAllowed = "field not allowed"
+
+// layerFields are the fields of a baseline, a profile, their constraints and a
+// binding.
+var layerFields = []string{
+	"allowClasses", "category", "constraints", "denyClasses", "description", "extends", "fileRead", "fileWrite", "fsBasePath",
+	"group", "hosts", "hostsDeny", "maxLogLines", "maxMemoryBytes", "maxOutputBytes", "maxStatements", "mode", "name", "network",
+	"ports", "profile", "riskLevel", "tag", "timeoutSeconds", "toolId",
+}
+
 // oneLine is the first error of a CUE error, with its position.
 func oneLine(err error) string {
 	at, path, text := explainCUE(err)
 	if len(path) > 0 {
+		if last := path[len(path)-1]; text == notAllowed && !slices.Contains(layerFields, last) {
+			if near := suggest.Nearest(last, layerFields); near != "" {
+				text += fmt.Sprintf("; did you mean %q?", near)
+			}
+		}
 		text = strings.Join(path, ".") + ": " + text
 	}
 	if !at.IsValid() {

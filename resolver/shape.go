@@ -82,7 +82,7 @@ func checkOpen(ctx *cue.Context, l *layer) error {
 		return nil
 	}
 	for _, e := range errors.Errors(l.constraints.Unify(ctx.CompileString(everyField)).Validate()) {
-		if format, _ := e.Msg(); format != "field not allowed" {
+		if format, _ := e.Msg(); format != notAllowed {
 			continue
 		}
 		return fmt.Errorf("%s: the constraints of %s are closed and forbid every value that they do not name, so that no tool satisfies them; take them from a field such as _low, which is open, and not from a definition such as #low",

@@ -6,9 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+	"github.com/google/go-cmp/cmp"
+
+	policycue "github.com/toolwarrant/toolwarrant/cue"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
@@ -53,6 +59,9 @@ func TestUnknownFieldsOfLayers(t *testing.T) {
 		{"a capital", "cue/profiles/x.cue", layer("profiles: A: fileRead: true"), []string{"cue/profiles/x.cue:3: ", `"A"`, "small letters"}},
 		{"a name with a dot", "cue/profiles/x.cue", layer(`profiles: "a.b": fileRead: true`), []string{`"a.b"`}},
 		{"a field of a binding", "cue/bindings.cue", layer(`bindings: [{profile: "standard", tags: "x"}]`), []string{"cue/bindings.cue:3: ", "tags"}},
+		{"a slip of a profile", "cue/profiles/x.cue", layer(`profiles: x: extend: "standard"`), []string{"cue/profiles/x.cue:3: profiles.x.extend: field not allowed", `did you mean "extends"?`}},
+		{"a slip below", "cue/profiles/x.cue", layer(`profiles: x: network: host: ["a.example"]`), []string{"network.host", `did you mean "hosts"?`}},
+		{"a slip of a constraint", "cue/profiles/x.cue", layer(`profiles: x: constraints: timeoutSecond: <=3`), []string{`did you mean "timeoutSeconds"?`}},
 		{"another package", "cue/profiles/x.cue", "package other\nprofiles: x: fileRead: true\n", []string{`"other"`}},
 	})
 	for _, text := range []string{
@@ -67,6 +76,31 @@ func TestUnknownFieldsOfLayers(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// TestLayerFields: what is suggested for a misspelled field is what the shape has.
+func TestLayerFields(t *testing.T) {
+	shape, err := policycue.FS.ReadFile("policy.cue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := cuecontext.New().CompileBytes(shape)
+	var names []string
+	for _, path := range [][]cue.Selector{
+		{cue.Def("Profile")}, {cue.Def("Profile"), cue.Str("network").Optional()}, {cue.Def("Constraints")}, {cue.Def("Binding")},
+	} {
+		fields, err := root.LookupPath(cue.MakePath(path...)).Fields(cue.Optional(true))
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		for fields.Next() {
+			names = append(names, fields.Selector().Unquoted())
+		}
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff(slices.Compact(names), layerFields); diff != "" {
+		t.Error(diff)
 	}
 }
 
