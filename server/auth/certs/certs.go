@@ -10,7 +10,9 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -41,6 +43,7 @@ type Source struct {
 
 	mu   sync.Mutex
 	said string // the last refusal
+	told string // what was last told of the time of the certificate
 }
 
 type loaded struct {
@@ -61,7 +64,31 @@ func Open(f Files, log zerolog.Logger) (*Source, error) {
 		return nil, err
 	}
 	s.now.Store(l)
+	s.tellAge(l)
 	return s, nil
+}
+
+// Leaf is the certificate of the server that is in force at this moment.
+func (s *Source) Leaf() *x509.Certificate { return s.now.Load().pair.Leaf }
+
+// tellAge logs once that a certificate has ended, is not good yet, or is in the
+// last tenth of its time. It stays in force: clients say what they think of it,
+// and a new one is taken over without a restart.
+func (s *Source) tellAge(l *loaded) {
+	leaf, now := l.pair.Leaf, time.Now()
+	text := ""
+	switch left := leaf.NotAfter.Sub(now); {
+	case left <= 0:
+		text = "the certificate of this server has expired: clients refuse it; renew the file of tls.cert-file"
+	case now.Before(leaf.NotBefore):
+		text = "the certificate of this server is not good yet: clients refuse it"
+	case left < leaf.NotAfter.Sub(leaf.NotBefore)/10:
+		text = "the certificate of this server expires soon; renew the file of tls.cert-file"
+	}
+	if text != "" && text != s.told {
+		s.log.Warn().Str("file", s.files.Cert).Time("from", leaf.NotBefore).Time("expires", leaf.NotAfter).Msg(text)
+	}
+	s.told = text
 }
 
 // Pool are the authorities of client certificates at this moment, nil = none
@@ -99,11 +126,14 @@ func (s *Source) Renew() (bool, error) {
 		return false, err
 	case l.sum == s.now.Load().sum:
 		s.said = ""
+		s.tellAge(l)
 		return false, nil
 	}
 	s.said = ""
 	s.now.Store(l)
 	s.log.Info().Time("expires", l.pair.Leaf.NotAfter).Msg("the TLS files were renewed")
+	s.told = ""
+	s.tellAge(l)
 	return true, nil
 }
 
@@ -149,7 +179,11 @@ func (f Files) read() (*loaded, error) {
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, unusable("the certificates %s cannot be read", path).Because(err)
+		why := err
+		if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+			why = pathErr.Err
+		}
+		return nil, unusable("the certificates %s cannot be read: %v", path, why).Because(err)
 	}
 	defer file.Close()
 	b, err := io.ReadAll(io.LimitReader(file, maxFile+1))

@@ -33,13 +33,19 @@ func put(t *testing.T, path string, b []byte, mode os.FileMode) {
 // pair writes a certificate of its own with its key.
 func pair(t *testing.T, dir, name string) (cert, key []byte) {
 	t.Helper()
+	return pairOf(t, dir, name, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+}
+
+// pairOf writes one that is good between two times.
+func pairOf(t *testing.T, dir, name string, from, until time.Time) (cert, key []byte) {
+	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tmpl := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: from,
+		NotAfter: until, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, k.Public(), k)
 	if err != nil {
@@ -128,6 +134,53 @@ func TestRenew(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "PRIVATE") {
 		t.Error("the log has a key")
+	}
+}
+
+// TestAge: a certificate that clients refuse, or will soon, is told once, and
+// again when it is replaced by another one of the kind.
+func TestAge(t *testing.T) {
+	hour := func(n int) time.Time { return time.Now().Add(time.Duration(n) * time.Hour) }
+	for name, tc := range map[string]struct {
+		from, until time.Time
+		want        string
+	}{
+		"expired":  {hour(-48), hour(-24), "has expired"},
+		"too soon": {hour(24), hour(48), "is not good yet"},
+		"its end":  {hour(-99), hour(1), "expires soon"},
+		"good":     {hour(-24), hour(24), ""},
+	} {
+		dir := t.TempDir()
+		pairOf(t, dir, "a.example", tc.from, tc.until)
+		f := files(dir)
+		f.ClientCA = ""
+		var log bytes.Buffer
+		s, err := Open(f, zerolog.New(&log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, err := s.Renew(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		told := 0
+		if tc.want != "" {
+			told = 1
+		}
+		if n := strings.Count(log.String(), "the certificate of this server"); n != told || !strings.Contains(log.String(), tc.want) {
+			t.Errorf("%s: told %d times:\n%s", name, n, log.String())
+		}
+		pairOf(t, dir, "a.example", tc.from, tc.until)
+		if changed, err := s.Renew(); !changed || err != nil {
+			t.Fatal(changed, err)
+		}
+		if n := strings.Count(log.String(), "the certificate of this server"); n != 2*told {
+			t.Errorf("%s: of the next one, told %d times:\n%s", name, n, log.String())
+		}
+		if !s.Leaf().NotAfter.Equal(tc.until.UTC().Truncate(time.Second)) {
+			t.Errorf("%s: it ends at %v", name, s.Leaf().NotAfter)
+		}
 	}
 }
 
