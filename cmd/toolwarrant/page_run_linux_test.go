@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,7 +60,7 @@ func TestPages(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			for _, s := range steps {
-				for _, program := range []string{"curl", "openssl", "jq"} {
+				for _, program := range []string{"curl", "openssl", "jq", "python3"} {
 					if _, err := exec.LookPath(program); err != nil && strings.Contains(s.text, program+" ") {
 						t.Skipf("%s is not here: %v", program, err)
 					}
@@ -83,6 +84,7 @@ type reader struct {
 	env     []string          // of every command
 	prelude string            // what "export" and "cd" did
 	names   map[string]string // ids of the page, and what they are in this run
+	issuer  string            // the port that is 8284 on the pages
 	places  [][2]string       // addresses and folders of the page, and where they are
 	server  *exec.Cmd         // what the page left running
 	log     *lockedOutput     // of the server
@@ -91,7 +93,11 @@ type reader struct {
 // newReader makes the home and the folders of the system that pages name.
 func newReader(t *testing.T, page string) *reader {
 	dir := t.TempDir()
-	r := &reader{t: t, page: page, dir: dir, names: map[string]string{}, places: [][2]string{
+	_, issuer, err := net.SplitHostPort(freeAddr(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{t: t, page: page, dir: dir, issuer: issuer, names: map[string]string{}, places: [][2]string{
 		{"127.0.0.1:8282", freeAddr(t)}, {"127.0.0.1:8283", freeAddr(t)},
 		{"/etc/toolwarrant", filepath.Join(dir, "etc-toolwarrant")}, {"/var/lib/toolwarrant", filepath.Join(dir, "var-lib-toolwarrant")},
 		{"/home/me", dir},
@@ -122,6 +128,7 @@ func newReader(t *testing.T, page string) *reader {
 
 // live is a text of the page as it has to be in this run, shown the reverse.
 func (r *reader) live(text string) string {
+	text = strings.ReplaceAll(text, "8284", r.issuer)
 	for _, place := range r.places {
 		text = strings.ReplaceAll(text, place[0], place[1])
 	}
@@ -206,7 +213,7 @@ func (r *reader) run(command string) (string, error) {
 }
 
 func (r *reader) command(ctx context.Context, command string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", "-c", r.prelude+r.live(command))
+	cmd := exec.CommandContext(ctx, "sh", "-c", r.live(r.prelude+command))
 	cmd.Dir, cmd.Env = r.dir, r.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal to ask on, and a group to end
 	cmd.WaitDelay = time.Second

@@ -30,7 +30,7 @@ func TestArgumentRule(t *testing.T) {
 	}
 	command("policy", "init", policy)
 	blocks := regexp.MustCompile("(?s)```rego\n(# ((?:rego|policy_test)/site/[a-z_]+\\.rego).*?)```").FindAllStringSubmatch(strings.ReplaceAll(string(page), "\r\n", "\n"), -1)
-	if len(blocks) != 5 {
+	if len(blocks) != 7 {
 		t.Fatalf("the example has %d files", len(blocks))
 	}
 	for _, b := range blocks {
