@@ -54,25 +54,34 @@ func spanKind(o decision.Origin) trace.SpanKind {
 // withParent makes the span that a caller named, in the form of a W3C
 // traceparent, the parent of what follows. Another text is none.
 func withParent(ctx context.Context, traceparent string) context.Context {
-	parts := strings.Split(traceparent, "-")
-	if len(parts) < 4 {
-		return ctx
+	if parent := TraceParent(traceparent); parent.IsValid() {
+		return trace.ContextWithRemoteSpanContext(ctx, parent)
 	}
-	id, err := trace.TraceIDFromHex(parts[1])
-	if err != nil {
-		return ctx
+	return ctx
+}
+
+// TraceParent reads a W3C traceparent. What is none gives a context that is not
+// valid: version ff, an all-zero trace or span id, upper case, more fields than
+// version 00 has (Trace Context, section 3.2.2), more than 256 bytes.
+func TraceParent(text string) trace.SpanContext {
+	parts := strings.Split(text, "-")
+	if len(parts) < 4 || len(text) > 256 {
+		return trace.SpanContext{}
 	}
-	span, err := trace.SpanIDFromHex(parts[2])
-	if err != nil {
-		return ctx
+	for i, n := range []int{2, 32, 16, 2} {
+		if len(parts[i]) != n || strings.Trim(parts[i], "0123456789abcdef") != "" {
+			return trace.SpanContext{}
+		}
 	}
-	flags, err := hex.DecodeString(parts[3])
-	if err != nil || len(flags) != 1 {
-		return ctx
+	if parts[0] == "ff" || parts[0] == "00" && len(parts) != 4 {
+		return trace.SpanContext{}
 	}
-	return trace.ContextWithRemoteSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
+	id, _ := trace.TraceIDFromHex(parts[1]) // all zeros are not valid
+	span, _ := trace.SpanIDFromHex(parts[2])
+	flags, _ := hex.DecodeString(parts[3])
+	return trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID: id, SpanID: span, TraceFlags: trace.TraceFlags(flags[0]) & trace.FlagsSampled, Remote: true,
-	}))
+	})
 }
 
 // within runs a step in a span of that name, "" = in none of its own.

@@ -40,16 +40,11 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (*decision
 	if err == nil {
 		return &p, true
 	}
-	req := executor.Refusal{Reason: auth.ReasonUnavailable, Tool: s.peekTool(w, r)}
-	var refusal *auth.Refusal
-	var unavailable *auth.Unavailable
-	switch {
-	case errors.As(err, &refusal):
-		req.Reason, req.Method, err = refusal.Reason, refusal.Method, refusal
-	case errors.As(err, &unavailable):
-		req.Method = unavailable.Method
-		s.unavailable(err)
-	default:
+	req := Unauthenticated(r, decision.OriginMCPHTTP, err)
+	req.Tool = s.peekTool(w, r)
+	if refusal, ok := errors.AsType[*auth.Refusal](err); ok {
+		err = refusal
+	} else {
 		s.unavailable(err)
 	}
 	if failed := s.refused(r, req); failed != nil {
@@ -57,6 +52,28 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (*decision
 	}
 	auth.Write(w, err)
 	return nil, false
+}
+
+// Unauthenticated is what goes on record of a request whose sender an
+// authenticator did not accept; err is its error.
+func Unauthenticated(r *http.Request, origin decision.Origin, err error) executor.Refusal {
+	req := refusal(r, origin)
+	req.Reason = auth.ReasonUnavailable
+	if refusal, ok := errors.AsType[*auth.Refusal](err); ok {
+		req.Reason, req.Method = refusal.Reason, refusal.Method
+	} else if unavailable, ok := errors.AsType[*auth.Unavailable](err); ok {
+		req.Method = unavailable.Method
+	}
+	return req
+}
+
+// refusal is what a request tells of itself before anybody knows whose it is.
+func refusal(r *http.Request, origin decision.Origin) executor.Refusal {
+	req := executor.Refusal{Origin: origin, TraceID: traceID(r.Header.Get("Traceparent"))}
+	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		req.Source = a.Addr()
+	}
+	return req
 }
 
 // unavailable logs why nobody can be authenticated, now and then: as many
@@ -71,10 +88,6 @@ func (s *Server) unavailable(err error) {
 // refused puts a request on record. A client that leaves must not be able to
 // lose its record.
 func (s *Server) refused(r *http.Request, req executor.Refusal) error {
-	req.Origin, req.TraceID = decision.OriginMCPHTTP, traceID(r.Header.Get("Traceparent"))
-	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		req.Source = a.Addr()
-	}
 	err := s.opt.Caller.Refused(context.WithoutCancel(r.Context()), req)
 	if err != nil {
 		s.opt.Logger.Error().Err(err).Msg("a refused authentication could not be recorded")

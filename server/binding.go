@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/toolwarrant/toolwarrant/decision"
-	"github.com/toolwarrant/toolwarrant/executor"
 )
 
 // A session belongs to who began it. The library names it by a random text;
@@ -68,7 +67,9 @@ func (s *Server) bound(w http.ResponseWriter, r *http.Request, who *decision.Pri
 		session, ours, ok := s.binder.open(sealed, *who)
 		if !ok {
 			if ours {
-				_ = s.refused(r, executor.Refusal{Method: who.Method, Reason: "session", Principal: who}) // which logs it
+				req := refusal(r, decision.OriginMCPHTTP)
+				req.Method, req.Reason, req.Principal = who.Method, "session", who
+				_ = s.refused(r, req) // which logs it
 			}
 			http.Error(w, "session not found", http.StatusNotFound)
 			return w, false

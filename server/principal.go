@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolwarrant/toolwarrant/decision"
+	"github.com/toolwarrant/toolwarrant/executor"
 )
 
 // maxClientName bounds the name that a client gives itself, in characters.
@@ -61,22 +62,11 @@ func cleanName(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// traceID takes the trace-id out of a W3C traceparent, or gives "". Version
-// ff, an all-zero trace or span id and upper case are invalid (Trace Context,
-// section 3.2.2).
+// traceID takes the trace-id out of a W3C traceparent, or gives "".
 func traceID(traceparent string) string {
-	parts := strings.Split(traceparent, "-")
-	if len(parts) < 4 || len(traceparent) > 256 {
+	parent := executor.TraceParent(traceparent)
+	if !parent.IsValid() {
 		return ""
 	}
-	for i, n := range []int{2, 32, 16, 2} {
-		if len(parts[i]) != n || strings.Trim(parts[i], "0123456789abcdef") != "" {
-			return ""
-		}
-	}
-	if parts[0] == "ff" || (parts[0] == "00" && len(parts) != 4) ||
-		strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
-		return ""
-	}
-	return parts[1]
+	return parent.TraceID().String()
 }

@@ -168,7 +168,7 @@ func (a *app) catalogPublishCmd() *cobra.Command {
 				return justify(err)
 			}
 			if a.format == "json" {
-				a.json(view(res.Result))
+				a.json(res.Result.View())
 				return nil
 			}
 			now, err := s.Catalog.Lookup(ctx, t.Spec.ToolID)

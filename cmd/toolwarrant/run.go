@@ -9,7 +9,6 @@ import (
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
-	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
 
@@ -66,31 +65,10 @@ whenever one of its files, or of its folder, changes; each call is on record.`,
 	return c
 }
 
-// callView is the JSON shape of one call.
-type callView struct {
-	CallID   string             `json:"callId"`
-	Outcome  fault.Outcome      `json:"outcome"`
-	Result   json.RawMessage    `json:"result"`
-	Error    *fault.Error       `json:"error"`
-	Logs     []worker.LogLine   `json:"logs"`
-	Decision *decision.Decision `json:"decision"`
-}
-
-func view(r executor.Result) callView {
-	v := callView{CallID: r.CallID, Outcome: r.Outcome, Result: r.Value, Error: r.Err, Logs: r.Logs, Decision: r.Decision}
-	if v.Result == nil {
-		v.Result = json.RawMessage("null")
-	}
-	if v.Logs == nil {
-		v.Logs = []worker.LogLine{}
-	}
-	return v
-}
-
 // called prints how a call ended and turns it into an exit status.
 func (a *app) called(r executor.Result) error {
 	if a.format == "json" {
-		a.json(view(r))
+		a.json(r.View())
 		if r.Err != nil {
 			return exitOf(r.Err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/executor/sandbox"
 	"github.com/toolwarrant/toolwarrant/executor/worker"
@@ -220,14 +221,14 @@ func (v *visibleWriter) Write(b []byte) (int, error) {
 
 // commandView is the JSON shape of one command.
 type commandView struct {
-	callView
+	executor.View
 	Command *worker.CommandResult `json:"command"`
 }
 
 // commandEnded prints how a command ended and turns it into a status.
 func (a *app) commandEnded(r service.OwnCommandResult) error {
 	if a.format == "json" {
-		a.json(commandView{view(r.Result), r.Command})
+		a.json(commandView{r.Result.View(), r.Command})
 		if r.Err != nil {
 			return exitOf(r.Err)
 		}

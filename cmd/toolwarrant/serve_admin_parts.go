@@ -2,19 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
-	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/keyring/apikey"
+	"github.com/toolwarrant/toolwarrant/server"
 	"github.com/toolwarrant/toolwarrant/server/admin"
-	"github.com/toolwarrant/toolwarrant/server/auth"
 	"github.com/toolwarrant/toolwarrant/service"
 )
 
@@ -97,18 +94,7 @@ func toolNames(s *service.Service) func(*decision.Principal) bool {
 // not authenticated.
 func refusedAdmin(s *service.Service, log zerolog.Logger) func(*http.Request, error) {
 	return func(r *http.Request, err error) {
-		in := executor.Refusal{Origin: decision.OriginAdmin, Reason: "unavailable"}
-		var refused *auth.Refusal
-		var down *auth.Unavailable
-		switch {
-		case errors.As(err, &refused):
-			in.Method, in.Reason = refused.Method, refused.Reason
-		case errors.As(err, &down):
-			in.Method = down.Method
-		}
-		if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-			in.Source = a.Addr()
-		}
+		in := server.Unauthenticated(r, decision.OriginAdmin, err)
 		// A client that leaves must not be able to lose its record.
 		if err := s.Engine.Refused(context.WithoutCancel(r.Context()), in); err != nil {
 			log.Error().Err(err).Msg("a refused authentication could not be recorded")

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/internal/junit"
@@ -19,7 +20,7 @@ type testView struct {
 	Passed bool   `json:"passed"`
 	Mode   string `json:"mode"`
 	Cases  int    `json:"cases"` // that ended as cases.json says
-	callView
+	executor.View
 }
 
 func (a *app) testCmd() *cobra.Command {
@@ -96,7 +97,7 @@ Exit status: 0 all passed, 1 one did not, 2 wrong usage, 3 the system failed.`,
 				} else {
 					run = s.Test(ctx, principal(), t, o)
 				}
-				views = append(views, testView{t.Spec.Name, run.Passed(), run.Mode, run.Cases, view(run.Result)})
+				views = append(views, testView{t.Spec.Name, run.Passed(), run.Mode, run.Cases, run.Result.View()})
 			}
 			if several {
 				a.progress(0, 0, "")
@@ -191,7 +192,7 @@ func (a *app) tested(views []testView, several bool) error {
 	case a.format == "json" && several:
 		a.json(map[string]any{"results": views, "summary": map[string]int{"passed": len(views) - failed, "failed": failed}})
 	case a.format == "json":
-		a.json(views[0].callView)
+		a.json(views[0].View)
 	case a.format == "junit":
 		if err := a.junit(views); err != nil {
 			return err

@@ -11,7 +11,6 @@ import (
 	"github.com/toolwarrant/toolwarrant/catalog"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/executor"
-	"github.com/toolwarrant/toolwarrant/executor/worker"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -138,37 +137,6 @@ func (c *call) view(t *catalog.Tool) (v toolView, err error) {
 	return v, nil
 }
 
-// callView is how a call ended.
-type callView struct {
-	CallID   string             `json:"callId"`
-	Outcome  fault.Outcome      `json:"outcome"`
-	Result   json.RawMessage    `json:"result"`
-	Error    *fault.Error       `json:"error"`
-	Waits    *pendingView       `json:"pending"`
-	Logs     []worker.LogLine   `json:"logs"`
-	Decision *decision.Decision `json:"decision"`
-}
-
-// pendingView tells a caller that has to come back.
-type pendingView struct {
-	ApprovalID   string `json:"approvalId"`
-	RetryAfterMs int64  `json:"retryAfterMs"`
-}
-
-func viewCall(r executor.Result) callView {
-	v := callView{CallID: r.CallID, Outcome: r.Outcome, Result: r.Value, Error: r.Err, Logs: r.Logs, Decision: r.Decision}
-	if v.Result == nil {
-		v.Result = json.RawMessage("null")
-	}
-	if v.Logs == nil {
-		v.Logs = []worker.LogLine{}
-	}
-	if r.ApprovalID != "" {
-		v.Waits = &pendingView{r.ApprovalID, r.RetryAfterMs}
-	}
-	return v
-}
-
 // runTool is one governed call. Whatever is wrong with it, the pipeline says
 // so and leaves the record: nothing is looked at before.
 func runTool(c *call) (act, error) {
@@ -188,7 +156,7 @@ func runTool(c *call) (act, error) {
 		if r.Err != nil {
 			status = statusOf(r.Err)
 		}
-		return answer{status: status, body: viewCall(r)}, nil
+		return answer{status: status, body: r.View()}, nil
 	}}, nil
 }
 
@@ -241,7 +209,7 @@ func publishTool(c *call) (act, error) {
 			if err != nil {
 				return nil, err
 			}
-			return testView{Name: t.Spec.Name, Passed: r.Passed(), Mode: r.Mode, callView: viewCall(r.Result)}, nil
+			return testView{Name: t.Spec.Name, Passed: r.Passed(), Mode: r.Mode, View: r.Result.View()}, nil
 		})
 	}}, nil
 }

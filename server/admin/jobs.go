@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/toolwarrant/toolwarrant/catalog"
+	"github.com/toolwarrant/toolwarrant/executor"
 	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/service"
 )
@@ -97,7 +98,7 @@ type testView struct {
 	Name   string `json:"name"`
 	Passed bool   `json:"passed"`
 	Mode   string `json:"mode"`
-	callView
+	executor.View
 }
 
 // maxTests bounds the tools of one job.
@@ -154,7 +155,7 @@ func testTools(c *call) (act, error) {
 				}
 				progress(i, t.Spec.Name)
 				r := s.Test(ctx, c.who, t, service.TestOptions{})
-				v := testView{Name: t.Spec.Name, Passed: r.Passed(), Mode: r.Mode, callView: viewCall(r.Result)}
+				v := testView{Name: t.Spec.Name, Passed: r.Passed(), Mode: r.Mode, View: r.Result.View()}
 				if !v.Passed {
 					failed++
 				}
