@@ -15,6 +15,7 @@ import (
 	"runtime"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/handed"
 )
 
 // minRSABits is the shortest RSA key that is used.
@@ -147,7 +148,7 @@ func readKeyFile(path string, tooOpen os.FileMode, why string) ([]byte, error) {
 	if err != nil {
 		return nil, fault.New(fault.Usage, "key-unreadable", "the key %s cannot be read: %v", path, cause(err)).Because(err)
 	}
-	if runtime.GOOS != "windows" && st.Mode().Perm()&tooOpen != 0 {
+	if runtime.GOOS != "windows" && st.Mode().Perm()&tooOpen != 0 && !handed.BySystemd(path, st.Mode()) {
 		return nil, fault.New(fault.Usage, "key-permissions", "the key %s has mode %04o, so %s", path, st.Mode().Perm(), why)
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxFile))

@@ -81,5 +81,27 @@ func TestBundleKeys(t *testing.T) {
 	}
 }
 
+// TestCredentialOfSystemd: a service can have its keys from systemd.
+func TestCredentialOfSystemd(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no mode there")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "webhook.secret")
+	if err := os.WriteFile(file, []byte("whsec_x"), 0o440); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadSecretFile(file); fault.From(err) == nil || fault.From(err).Reason != "key-permissions" {
+		t.Errorf("of no service: %v", err)
+	}
+	t.Setenv("CREDENTIALS_DIRECTORY", dir)
+	if _, err := ReadSecretFile(file); err != nil {
+		t.Error(err)
+	}
+}
+
 func signing(file string) error   { _, err := ReadSigningKey(file); return err }
 func verifying(file string) error { _, err := ReadVerifyKey(file); return err }

@@ -72,7 +72,7 @@ func readSource(ctx context.Context, o Options) (*source, error) {
 	}
 	if _, err := os.Stat(policy); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.PolicyUnavailable, "policy-missing",
-			"there is no policy folder and no bundle %s; \"toolwarrant policy init DIR\" writes a folder, \"toolwarrant policy bundle\" makes a bundle of one", policy).Because(err)
+			"there is no policy folder and no bundle %s%s; \"toolwarrant policy init DIR\" writes a folder, \"toolwarrant policy bundle\" makes a bundle of one", policy, below(policy)).Because(err)
 	}
 	parts := map[string]fs.FS{}
 	for _, part := range []string{"rego", "cue", "policy_test"} {
@@ -251,4 +251,13 @@ func WriteBuiltin(dir string) error {
 		}
 	}
 	return nil
+}
+
+// below says where a relative path begins, for an error.
+func below(path string) string {
+	dir, err := os.Getwd()
+	if err != nil || filepath.IsAbs(path) {
+		return ""
+	}
+	return " in " + dir
 }

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/toolwarrant/toolwarrant/fault"
+	"github.com/toolwarrant/toolwarrant/internal/handed"
 )
 
 // maxFileBytes bounds the secrets file.
@@ -72,7 +73,7 @@ func (f *file) load() (map[string]string, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fault.New(fault.Usage, "secrets-unreadable", "the secrets file is not a regular file").At(f.path, "", 0, 0)
 	}
-	if why := tooOpen(info); why != "" {
+	if why := tooOpen(info); why != "" && !handed.BySystemd(f.path, info.Mode()) {
 		return nil, fault.New(fault.Usage, "secrets-permissions", "the secrets file %s; make it yours alone: chmod 600", why).At(f.path, "", 0, 0)
 	}
 	data, err := io.ReadAll(io.LimitReader(h, maxFileBytes+1))

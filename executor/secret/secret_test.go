@@ -158,6 +158,26 @@ func TestFileRefused(t *testing.T) {
 	}
 }
 
+// TestFileFromSystemd: a service can have its secrets from systemd, whose mode
+// looks as if a group could read them.
+func TestFileFromSystemd(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no permission bits")
+	}
+	path := write(t, "A: value-of-a", 0o440)
+	if err := os.Chmod(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := New(path, nil)
+	if r.Check() == nil {
+		t.Error("of no service, and taken")
+	}
+	t.Setenv("CREDENTIALS_DIRECTORY", filepath.Dir(path))
+	if err := r.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 func FuzzSecretsFile(f *testing.F) {
 	f.Add([]byte("A: b\nC: 1\n"))
 	f.Add([]byte(`{"A": "x"}`))

@@ -21,7 +21,7 @@ const module = "github.com/toolwarrant/toolwarrant/"
 // its own tree. A package is placed by the longest prefix that names it.
 var level = map[string]int{
 	"internal/optional": -1,
-	"fault":             0, "digest": 0, "internal/atomicfile": 0, "internal/suggest": 0, "internal/junit": 0, "internal/printable": 0, "internal/tick": 0, "internal/plural": 0, "internal/figures": 0, "cue": 0, "docs": 0, "rego": 0, "policy_test": 0, "schemas": 0,
+	"fault":             0, "digest": 0, "internal/atomicfile": 0, "internal/suggest": 0, "internal/handed": 0, "internal/junit": 0, "internal/printable": 0, "internal/tick": 0, "internal/plural": 0, "internal/figures": 0, "cue": 0, "docs": 0, "rego": 0, "policy_test": 0, "schemas": 0,
 	"keyring": 1, "spec/script": 1, "executor/worker": 1, "executor/confine": 2, "executor/mask": 1, "config": 1,
 	"spec": 2, "internal/standardhook": 2,
 	"decision": 3, "lint": 3, "authoring": 3,
