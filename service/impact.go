@@ -19,6 +19,15 @@ func Candidate(ctx context.Context, home string, cfg *config.Config, policy stri
 	return resolver.New(ctx, resolver.Options{Policy: policy, Operator: Operator(home, cfg), Untested: true})
 }
 
+// installed are the tools of an installation, active or not.
+func installed(ctx context.Context, home string, cfg *config.Config) ([]*catalog.Tool, error) {
+	tools, err := OpenCatalog(ctx, home, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return tools.List(ctx)
+}
+
 // DiffPolicies says what changes for the tools of this installation, active
 // or not, from one policy to another.
 func DiffPolicies(ctx context.Context, home string, cfg *config.Config, from, to string, q impact.Question) (*impact.DiffReport, error) {
@@ -30,11 +39,7 @@ func DiffPolicies(ctx context.Context, home string, cfg *config.Config, from, to
 	if err != nil {
 		return nil, err
 	}
-	tools, err := OpenCatalog(ctx, home, cfg)
-	if err != nil {
-		return nil, err
-	}
-	all, err := tools.List(ctx)
+	all, err := installed(ctx, home, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -60,11 +65,7 @@ func ReplayLog(ctx context.Context, home string, cfg *config.Config, paths []str
 			return nil, err
 		}
 	}
-	tools, err := OpenCatalog(ctx, home, cfg)
-	if err != nil {
-		return nil, err
-	}
-	all, err := tools.List(ctx)
+	all, err := installed(ctx, home, cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -23,10 +24,23 @@ func main() {
 	// What a tool computes must not depend on where it runs, and what a log
 	// says must be comparable: this process knows one time zone.
 	time.Local = time.UTC
+	collectLessAtFirst()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}, os.Environ())
 	stop()
 	os.Exit(code)
+}
+
+// collectLessAtFirst lets the start of a command, which reads and compiles a
+// policy and is all that most commands last, leave more garbage before the
+// collector comes: a quarter of its processor time went there, for 15 MiB. What
+// runs on collects as Go does by itself, and GOGC is obeyed.
+func collectLessAtFirst() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(400)
+	time.AfterFunc(time.Second, func() { debug.SetGCPercent(usual) })
 }
 
 // stdio are the three streams of a command; tests give their own.
