@@ -99,19 +99,25 @@ func overtime(limit time.Duration) *worker.Failure {
 }
 
 // healthy reports whether a worker may go on after a call that ended so: not
-// after one that something of it may still run.
+// after one that something of it may still run. That the broker found no sandbox
+// for a command is nothing of the worker's.
 func healthy(f *worker.Failure) bool {
 	if f == nil {
 		return true
 	}
 	switch fault.Code(f.Code) {
-	case fault.Timeout, fault.RuntimeError, fault.Interrupted:
+	case fault.RuntimeError:
+		return strings.HasPrefix(f.Reason, sandboxReasons)
+	case fault.Timeout, fault.Interrupted:
 		return false
 	case fault.ResourceLimit:
 		return f.Reason != "memory"
 	}
 	return true
 }
+
+// sandboxReasons is how the reasons of package sandbox begin.
+const sandboxReasons = "sandbox-"
 
 // lost names the end of a worker that died during a call.
 func (p *proc) lost(read error, limit int64) worker.Reply {
