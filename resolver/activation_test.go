@@ -52,6 +52,8 @@ func TestActivationRefuses(t *testing.T) {
 		{"JWT", "policy-compile", "io.jwt.decode", map[string]string{"rego/x.rego": "package x\nimport rego.v2\nr := io.jwt.decode(\"a\")"}},
 		{"no entry point", "policy-compile", "data.toolwarrant.decision", map[string]string{"rego/decision.rego": "package toolwarrant\nimport rego.v2\nother := 1"}},
 		{"second data file", "policy-compile", "rego/other.json", map[string]string{"rego/other.json": "{}"}},
+		{"data is a list", "policy-compile", "not a JSON object", map[string]string{"rego/data.json": "[]"}},
+		{"data lacks a comma", "policy-compile", "rego/data.json:3:1: the file is no JSON: invalid character", map[string]string{"rego/data.json": "{\n\"a\": 1\n\"b\": 2}"}},
 		{"data is not JSON", "policy-compile", "data.json", map[string]string{"rego/data.json": "{"}},
 		{"data without settings", "policy-compile", "settings", map[string]string{"rego/data.json": "{}"}},
 		{"a misspelled setting", "policy-cue", "flour", map[string]string{"rego/data.json": strings.Replace(data, `"floor"`, `"flour"`, 1)}},

@@ -130,7 +130,7 @@ func (s *source) decodeData() (map[string]any, error) {
 	dec.UseNumber()
 	var data map[string]any
 	if err := dec.Decode(&data); err != nil {
-		return nil, compileFault(s.name, "rego/data.json is not a JSON object").Because(err)
+		return nil, compileFault(s.name, "%s", notJSON(s.data)).Because(err)
 	}
 	return data, nil
 }

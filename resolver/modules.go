@@ -89,7 +89,7 @@ func loadData(s *source) (storage.Store, error) {
 	dec.UseNumber()
 	var data map[string]any
 	if err := dec.Decode(&data); err != nil {
-		return nil, compileFault(s.name, "rego/data.json is not a JSON object").Because(err)
+		return nil, compileFault(s.name, "%s", notJSON(s.data)).Because(err)
 	}
 	var doc struct {
 		Toolwarrant struct {

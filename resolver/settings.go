@@ -1,6 +1,9 @@
 package resolver
 
 import (
+	"bytes"
+	"encoding/json"
+	stderrors "errors"
 	"fmt"
 	"strconv"
 
@@ -25,7 +28,7 @@ func (l *layers) checkSettings(s *source, root cue.Value) error {
 	}
 	expr, err := cuejson.Extract(settingsFile, s.data)
 	if err != nil {
-		return cueFault(s.name, "rego/data.json is not JSON").Because(err)
+		return cueFault(s.name, "%s", notJSON(s.data)).Because(err)
 	}
 	settings := l.ctx.BuildExpr(expr).LookupPath(cue.ParsePath(settingsPath))
 	err = schema.Unify(settings).Validate(cue.Concrete(true))
@@ -136,4 +139,16 @@ func nearest(e ast.Expr, path []string) token.Pos {
 		e = next
 	}
 	return at
+}
+
+// notJSON says where the settings stop being JSON, and why.
+func notJSON(data []byte) string {
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(data, new(any)); !stderrors.As(err, &syntax) {
+		return settingsFile + " is not a JSON object"
+	}
+	before := data[:max(0, min(int(syntax.Offset)-1, len(data)))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return fmt.Sprintf("%s:%d:%d: the file is no JSON: %v", settingsFile, line, column, syntax)
 }

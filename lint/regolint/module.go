@@ -1,6 +1,7 @@
 package regolint
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -23,6 +24,9 @@ type module struct {
 // parse reads every module. One that is no Rego is a finding, and so far as it
 // goes the others are looked at nevertheless.
 func (l *linter) parse() {
+	if !json.Valid(l.text.Data) {
+		l.broken = true // TW201 says so; every rule that reads a setting would be a finding beside it
+	}
 	for _, part := range []map[string][]byte{l.text.Rego, l.text.Tests} {
 		for _, file := range slices.Sorted(maps.Keys(part)) {
 			test := strings.HasSuffix(file, "_test.rego") || strings.HasPrefix(file, "policy_test/")

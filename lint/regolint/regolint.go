@@ -89,7 +89,7 @@ type linter struct {
 	text       *resolver.Text
 	categories []string
 	modules    []*module
-	broken     bool // a module is missing, so that references across modules say nothing
+	broken     bool // a module or the settings are missing, so that references across modules say nothing
 	out        []found
 	defined    *tree // packages, rules and settings
 }

@@ -51,6 +51,7 @@ var whole = []struct {
 	{"an unused import", []change{{"rego/own.rego", "", "package toolwarrant.own\n\nimport rego.v2\n\nimport data.toolwarrant.risk\n\nx if input.tool.name == \"a\"\n"}}, []string{"TW201 rego/own.rego:5"}},
 	{"the list reads the arguments", []change{{"rego/access/own.rego", "", "package toolwarrant.access\n\nimport rego.v2\n\nhidden contains {\"id\": \"x\", \"message\": \"\", \"path\": \"\"} if input.call.args.x\n"}}, []string{"TW201 rego/access/own.rego:5"}},
 	{"a layer of another type", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: timeoutSeconds: \"ten\"\n"}}, []string{"TW201 cue/profiles/own.cue:3"}},
+	{"settings that are no JSON", []change{{"rego/data.json", `"threshold": "L3",`, `"threshold": "L3"`}}, []string{"TW201 rego/data.json:71"}},
 	{"a setting that does not fit", []change{{"rego/data.json", `"threshold": "L3"`, `"threshold": "L9"`}}, []string{"TW201 rego/data.json:70"}},
 	{"a setting of another value", []change{{"rego/data.json", `"threshold": "L3"`, `"threshold": "L2"`}}, nil},
 	{"hosts below a public suffix", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: network: {\n\tmode: \"allowlist\"\n\thosts: [\"*.com\"]\n}\nprofiles: pages: network: hosts: [\"*.github.io\", \"*.co.uk\"]\n"}}, []string{"TW212 cue/profiles/own.cue:5", "TW212 cue/profiles/own.cue:7", "TW212 cue/profiles/own.cue:7"}},
