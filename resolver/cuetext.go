@@ -28,14 +28,21 @@ var layerFields = []string{
 	"ports", "profile", "riskLevel", "tag", "timeoutSeconds", "toolId",
 }
 
+// meant suggests a field for one that is not allowed. One that is known has
+// only the wrong place.
+func meant(field string, known []string) string {
+	if near := suggest.Nearest(field, known); near != "" && !slices.Contains(known, field) {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
 // oneLine is the first error of a CUE error, with its position.
 func oneLine(err error) string {
 	at, path, text := explainCUE(err)
 	if len(path) > 0 {
-		if last := path[len(path)-1]; text == notAllowed && !slices.Contains(layerFields, last) {
-			if near := suggest.Nearest(last, layerFields); near != "" {
-				text += fmt.Sprintf("; did you mean %q?", near)
-			}
+		if text == notAllowed {
+			text += meant(path[len(path)-1], layerFields)
 		}
 		text = strings.Join(path, ".") + ": " + text
 	}

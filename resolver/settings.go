@@ -36,7 +36,7 @@ func (l *layers) checkSettings(s *source, root cue.Value) error {
 		err = hideWithoutOrigins(settings)
 	}
 	if err != nil {
-		return cueFault(s.name, "the settings do not fit: %s", settingsLine(expr, err)).Because(err)
+		return cueFault(s.name, "the settings do not fit: %s", settingsLine(expr, schema, err)).Because(err)
 	}
 	l.records, l.hides = asksForRecord(settings), hidesArguments(settings)
 	return nil
@@ -99,10 +99,13 @@ func hideWithoutOrigins(settings cue.Value) error {
 
 // settingsLine is oneLine with the path and the place in rego/data.json: of
 // what is missing there, the place of what it is missing from.
-func settingsLine(expr ast.Expr, err error) string {
+func settingsLine(expr ast.Expr, schema cue.Value, err error) string {
 	at, path, text := explainCUE(err)
 	name := settingsPath
 	if len(path) > 0 {
+		if text == notAllowed {
+			text += meant(path[len(path)-1], fieldsOf(schema, nil))
+		}
 		steps := append([]string{"toolwarrant", "settings"}, path[1:]...) // for #Settings
 		if at.Filename() != settingsFile {
 			at = nearest(expr, steps)
@@ -151,4 +154,16 @@ func notJSON(data []byte) string {
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := len(before) - bytes.LastIndexByte(before, '\n')
 	return fmt.Sprintf("%s:%d:%d: the file is no JSON: %v", settingsFile, line, column, syntax)
+}
+
+// fieldsOf adds the names of all fields of a shape to known.
+func fieldsOf(shape cue.Value, known []string) []string {
+	if entry := shape.LookupPath(cue.MakePath(cue.AnyIndex)); entry.Exists() {
+		return fieldsOf(entry, known)
+	}
+	fields, err := shape.Fields(cue.Optional(true))
+	for err == nil && fields.Next() {
+		known = fieldsOf(fields.Value(), append(known, fields.Selector().Unquoted()))
+	}
+	return known
 }
