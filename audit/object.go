@@ -20,7 +20,8 @@ const maxObject = 64 << 20
 const objectsDir = "objects"
 
 // loggedExt marks an object whose line is in the chain; the file holds the
-// seq of that line.
+// seq of that line. It lies with what goes with the log: a home whose log is
+// another one from now on enters its objects there once more.
 const loggedExt = ".seq"
 
 // Object enters an artefact: its content at objects/<hex of the digest>, and
@@ -40,8 +41,9 @@ func (w *Writer) Object(ctx context.Context, o Object) error {
 		return w.invalid("an object whose digest is not that of its content, or of more than 64 MiB,")
 	}
 	path := filepath.Join(w.objects, strings.TrimPrefix(o.Digest, hashPrefix))
+	mark := filepath.Join(w.stateDir, objectsDir, filepath.Base(path)) + loggedExt
 	logged := func() bool {
-		_, err := os.Stat(path + loggedExt)
+		_, err := os.Stat(mark)
 		return err == nil
 	}
 	if err := w.keep(path, content, o.Digest); err != nil {
@@ -62,7 +64,8 @@ func (w *Writer) Object(ctx context.Context, o Object) error {
 	}
 	r.written = func(e *entry) { // under the same lock as unless
 		if e.length > 0 {
-			_ = atomicfile.WriteFile(path+loggedExt, strconv.AppendUint(nil, e.at.seq, 10), filePerm)
+			_ = os.MkdirAll(filepath.Dir(mark), dirPerm)
+			_ = atomicfile.WriteFile(mark, strconv.AppendUint(nil, e.at.seq, 10), filePerm)
 		}
 		w.known.Store(o.Digest, true)
 	}

@@ -94,3 +94,23 @@ func TestVerifyCopy(t *testing.T) {
 		})
 	}
 }
+
+// TestObjectsOfEachLog has a home go on with another log, and back: each log
+// names the objects of its calls, once.
+func TestObjectsOfEachLog(t *testing.T) {
+	dir := t.TempDir()
+	content := json.RawMessage(`{"a":1}`)
+	o := Object{Kind: "policy", Digest: digestOf(content), Content: content}
+	other := filepath.Join(t.TempDir(), "other.ndjson")
+	for _, file := range []string{"", other, "", other} {
+		w := mustOpen(t, dir, Options{File: file})
+		must(t, w.Object(t.Context(), o))
+		must(t, w.Shutdown(context.Background()))
+	}
+	for _, log := range []string{logPath(dir), other} {
+		if got := bytes.Count(readFile(t, log), []byte(o.Digest)); got != 1 {
+			t.Errorf("%s names the object %d times, want once", log, got)
+		}
+		wantOK(t, log)
+	}
+}
