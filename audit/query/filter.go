@@ -28,6 +28,7 @@ type Filter struct {
 	Rules        []string  // ids of risk signals, of reasons, and of what asked a human or did not
 	Hosts        []string  // that the code talked to, or tried to; a pattern of path.Match
 	Paths        []string  // that the code touched; a pattern of path.Match, or a folder that ends in /
+	Changed      []string  // that the code wrote, copied, moved or deleted, or tried to, by itself or with a folder above it
 	Params       []Param   // values of arguments; of several names all have to fit
 
 	// Key gives the key of keyring.ParamValue that an id names, for arguments
@@ -53,7 +54,7 @@ func (f Filter) Check() error {
 	if err := known("level", f.Levels, levels); err != nil {
 		return err
 	}
-	for flag, patterns := range map[string][]string{"host": f.Hosts, "path": f.Paths} {
+	for flag, patterns := range map[string][]string{"host": f.Hosts, "path": f.Paths, "changed": f.Changed} {
 		for _, p := range patterns {
 			if _, err := path.Match(p, ""); err != nil {
 				return fault.New(fault.Usage, flag, "%q is no pattern; * stands for any part, [ and ] around a choice", p)
@@ -167,8 +168,16 @@ func (f Filter) marks() (out [][][]byte) {
 			out = append(out, choice)
 		}
 	}
-	for _, list := range [][]string{f.Hosts, f.Paths} {
-		var choice [][]byte
+	var tops []string // what the folders above a file have in common with it
+	for _, p := range f.Changed {
+		top, _, _ := strings.Cut(p, "/")
+		tops = append(tops, top)
+	}
+	for _, list := range [][]string{f.Hosts, f.Paths, tops} {
+		if len(list) == 0 {
+			continue
+		}
+		choice := [][]byte{[]byte(moreEnd + `"`)}
 		for _, p := range list {
 			part := literal(p)
 			if part == "" {
@@ -233,7 +242,7 @@ func (f Filter) fits(r *audit.Record) bool {
 
 // touches holds hosts and paths against what the call used.
 func (f Filter) touches(r *audit.Record) bool {
-	if len(f.Hosts)+len(f.Paths) == 0 {
+	if len(f.Hosts)+len(f.Paths)+len(f.Changed) == 0 {
 		return true
 	}
 	if r.Usage == nil {
@@ -245,8 +254,19 @@ func (f Filter) touches(r *audit.Record) bool {
 	file := func(u audit.FSUse) bool {
 		return slices.ContainsFunc(f.Paths, func(p string) bool { return pathFits(p)(u.Path) })
 	}
+	change := func(u audit.FSUse) bool {
+		return !reads[u.Op] && slices.ContainsFunc(f.Changed, func(p string) bool { return changeFits(p)(u.Path) })
+	}
 	return (len(f.Hosts) == 0 || slices.ContainsFunc(r.Usage.Egress, host)) &&
-		(len(f.Paths) == 0 || slices.ContainsFunc(r.Usage.FS, file))
+		(len(f.Paths) == 0 || slices.ContainsFunc(r.Usage.FS, file)) &&
+		(len(f.Changed) == 0 || slices.ContainsFunc(r.Usage.FS, change))
+}
+
+// reads are the operations on files that change nothing. Whatever else a record
+// names counts as a change.
+var reads = map[string]bool{
+	"readText": true, "readBytes": true, "list": true, "exists": true, "stat": true, "grep": true, "searchInFiles": true, "search": true,
+	"lineCount": true, "slice": true, "cut": true, "sort": true, "find": true, "workspace": true, "readRoots": true,
 }
 
 func text(s *string) string {

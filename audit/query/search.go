@@ -132,7 +132,7 @@ func (m *matcher) want() index.Want {
 	}{
 		{index.Tool, m.Tools, nil}, {index.Principal, m.Principals, nil}, {index.Outcome, m.Outcomes, nil}, {index.Code, m.Codes, nil},
 		{index.Level, m.Levels, nil}, {index.Rule, m.Rules, nil}, {index.Host, m.Hosts, hostFits}, {index.Path, m.Paths, pathFits},
-		{index.Call, m.CallIDs, nil},
+		{index.Path, m.Changed, changeFits}, {index.Call, m.CallIDs, nil},
 	} {
 		var choices []index.Choice
 		for _, t := range list.texts {
@@ -152,15 +152,38 @@ func (m *matcher) want() index.Want {
 	return w
 }
 
+// moreEnd is how the entry of a record ends that stands for those which it has
+// no room for. Any host and any file may be one of them: a call that touched
+// more than a record holds is found by each, since the rest could hide one.
+const moreEnd = " more)"
+
+func isMore(text string) bool {
+	return strings.HasPrefix(text, "(") && strings.HasSuffix(text, moreEnd)
+}
+
 // hostFits says which hosts a pattern is for.
 func hostFits(pattern string) func(string) bool {
-	return func(host string) bool { ok, _ := path.Match(pattern, host); return ok }
+	return func(host string) bool { ok, _ := path.Match(pattern, host); return ok || isMore(host) }
 }
 
 // pathFits says which files a pattern, or a folder, is for.
 func pathFits(pattern string) func(string) bool {
 	return func(file string) bool {
 		ok, _ := path.Match(pattern, file)
-		return ok || strings.HasSuffix(pattern, "/") && strings.HasPrefix(file, pattern)
+		return ok || strings.HasSuffix(pattern, "/") && strings.HasPrefix(file, pattern) || isMore(file)
+	}
+}
+
+// changeFits is pathFits, and says which folders are above such a file: whoever
+// moves or deletes one changes the file.
+func changeFits(pattern string) func(string) bool {
+	fits, parts := pathFits(pattern), strings.Split(strings.TrimSuffix(pattern, "/"), "/")
+	return func(file string) bool {
+		n := strings.Count(file, "/") + 1
+		if n > len(parts) || fits(file) {
+			return fits(file)
+		}
+		ok, _ := path.Match(strings.Join(parts[:n], "/"), file)
+		return ok
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/toolwarrant/toolwarrant/audit"
@@ -148,11 +150,49 @@ func (t teller) touched(r *audit.Record) {
 			t.line("used", "%s, %s", plural.Of(*u.Statements, "statement"), plural.Of(u.LogLines, "log line"))
 		}
 	}
+	for _, c := range r.Sandbox {
+		t.command(c)
+	}
 	if r.TestMode != nil {
 		t.line("test", "%s", map[string]string{"fixture": "fetches were answered from recorded exchanges", "live": "fetches went to the network"}[*r.TestMode])
 	}
 	if i := r.Isolation; i != nil {
 		t.line("isolation", "%s", i.Mode)
+	}
+}
+
+// command tells of a command in a sandbox: it may have changed whatever it was
+// shown writable, of which there is no list of files.
+func (t teller) command(c audit.Sandbox) {
+	end := "exit status unknown"
+	switch {
+	case c.Error != nil:
+		end = "did not run to its end: " + *c.Error
+	case c.TimedOut:
+		end = "timed out"
+	case c.ExitCode != nil:
+		end = fmt.Sprintf("exit %d", *c.ExitCode)
+	}
+	if l := text(c.LimitHit); l != "" {
+		end += ", met the limit " + l
+	}
+	t.line("command", "%s (%s, %s)", clip(strings.Join(c.Argv, " "), 1000), cmp.Or(c.Backend, "no sandbox"), end)
+	for _, m := range c.Mounts {
+		how := "read-only"
+		if m.Writable {
+			how = "writable: it may have changed any file there"
+		}
+		t.line("", "saw %s at %s, %s", m.Source, m.Target, how)
+	}
+	for _, x := range c.Connections {
+		how := "allowed"
+		if !x.Allowed {
+			how = "refused " + text(x.Reason)
+		}
+		t.line("", "network %s:%d %s, %s", x.Host, x.Port, x.Address, how)
+	}
+	for _, d := range slices.Sorted(maps.Keys(c.Partial)) {
+		t.line("", "enforced less than asked: %s %s", d, c.Partial[d])
 	}
 }
 

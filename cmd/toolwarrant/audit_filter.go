@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,6 +55,7 @@ func (f *filterFlags) add(c *cobra.Command) {
 	p.StringSliceVar(&f.Rules, "rule", nil, "that this rule had a part in, by the id of its signal, its reason or its choice to ask a human")
 	p.StringSliceVar(&f.Hosts, "host", nil, "that talked to this host, or tried to; * stands for any part")
 	p.StringSliceVar(&f.Paths, "path", nil, "that touched this file; a folder ends in /")
+	p.StringSliceVar(&f.Changed, "changed", nil, "that wrote, copied, moved or deleted this file, or a folder above it, or tried to; a folder ends in /")
 	p.StringArrayVar(&f.params, "param", nil, "with this argument, as `NAME=VALUE` or /name/member=VALUE; also where it is recorded as a digest")
 	p.StringSliceVar(&f.CallIDs, "call", nil, "with this callId, or that goes on with it")
 }
@@ -111,8 +114,33 @@ func (a *app) asked(flags *filterFlags, named []string) (query.Filter, []string,
 		}
 	}
 	files, err := a.logFiles(named)
+	if err == nil {
+		err = areLogs(files)
+	}
 	return f, files, err
 }
+
+// areLogs refuses files that begin with something else than a log: that no call
+// is found in one is no answer. Lines are not looked at further, since a log may
+// be damaged, nor is what cannot be read, which is told later.
+func areLogs(files []string) error {
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			continue
+		}
+		head, err := io.ReadAll(io.LimitReader(f, logHead))
+		_ = f.Close()
+		if err != nil || len(head) == 0 || bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.Contains(head, []byte(`"schema":"toolwarrant.audit/`)) {
+			continue
+		}
+		return fault.New(fault.Usage, "no-log", "%s is no audit log: no record stands at its begin", file)
+	}
+	return nil
+}
+
+// logHead is how much of a file is looked at for a record: two of the largest.
+const logHead = 8 << 20
 
 // paramKeys gives the keys of the keyed digests of arguments. A home that has
 // no keyring knows none, and is not given one for a search.

@@ -88,13 +88,13 @@ func pageOf(v url.Values, kind string) (p *records, from int64, err error) {
 
 // listCalls searches the closes of the log, oldest first.
 func listCalls(c *call) (answer, error) {
-	v, err := c.query("limit", "cursor", "since", "until", "tool*", "principal*", "outcome*", "code*", "level*", "rule*", "host*", "path*", "call*", "param*")
+	v, err := c.query("limit", "cursor", "since", "until", "tool*", "principal*", "outcome*", "code*", "level*", "rule*", "host*", "path*", "changed*", "call*", "param*")
 	if err != nil {
 		return answer{}, err
 	}
 	f := query.Filter{
 		CallIDs: v["call"], Tools: v["tool"], Principals: v["principal"], Outcomes: v["outcome"], Codes: v["code"], Levels: v["level"],
-		Rules: v["rule"], Hosts: v["host"], Paths: v["path"],
+		Rules: v["rule"], Hosts: v["host"], Paths: v["path"], Changed: v["changed"],
 	}
 	if f.Since, err = moment(v, "since"); err != nil {
 		return answer{}, err
