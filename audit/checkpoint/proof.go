@@ -37,14 +37,14 @@ func (p Proof) Encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// maxProof bounds a proof: a line of the log, escaped, and little else.
-const maxProof = 32 << 20
+// MaxProof bounds a proof: a line of the log, escaped, and little else.
+const MaxProof = 32 << 20
 
 // OpenProof reads a proof, which has no other members and none twice, and checks it with the public key: it returns what
 // was proven and the checkpoint that it was proven with.
 func OpenProof(doc []byte, key note.Verifier) (Proof, Checkpoint, error) {
 	var p Proof
-	if len(doc) > maxProof || jsonv2.Unmarshal(doc, &p, jsonv2.RejectUnknownMembers(true)) != nil || p.Schema != ProofSchema {
+	if len(doc) > MaxProof || jsonv2.Unmarshal(doc, &p, jsonv2.RejectUnknownMembers(true)) != nil || p.Schema != ProofSchema {
 		return Proof{}, Checkpoint{}, fault.New(fault.Usage, ReasonFormat, "this is no proof of %s; toolwarrant audit prove writes one", ProofSchema)
 	}
 	c, err := Open([]byte(p.Checkpoint), key)

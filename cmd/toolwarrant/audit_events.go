@@ -36,6 +36,9 @@ event of class API Activity (6003), OCSF ` + export.OCSFVersion + `, for other p
 				return err
 			}
 			files, err := a.logFiles(named)
+			if err == nil {
+				err = areLogs(files)
+			}
 			if err != nil {
 				return err
 			}

@@ -34,6 +34,9 @@ process updates the index, 3 the index cannot be written.`,
   toolwarrant audit index copy/audit.ndjson`,
 		RunE: func(c *cobra.Command, named []string) error {
 			files, err := a.logFiles(named)
+			if err == nil {
+				err = areLogs(files)
+			}
 			if err != nil {
 				return err
 			}

@@ -192,6 +192,16 @@ type proven struct {
 	Record   json.RawMessage `json:"record"`
 }
 
+// readProof reads no more than tells that a file is too large for a proof.
+func readProof(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, checkpoint.MaxProof+1))
+}
+
 func (a *app) auditVerifyProofCmd() *cobra.Command {
 	var keyFile string
 	c := &cobra.Command{
@@ -210,7 +220,7 @@ not one that the key signed, 2 it cannot be read or is no proof.`,
 			if err != nil {
 				return err
 			}
-			doc, err := os.ReadFile(args[0])
+			doc, err := readProof(args[0])
 			if err != nil {
 				return fault.New(fault.Usage, "unreadable", "cannot read the proof %s", args[0]).Because(err)
 			}

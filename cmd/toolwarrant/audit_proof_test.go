@@ -58,3 +58,39 @@ func TestTornCheckpoints(t *testing.T) {
 		t.Errorf("none holds: status %d\n%s%s", status, out, errs)
 	}
 }
+
+// TestNotALog names files that are no log, and one without an end as a proof:
+// "no calls" would be a wrong answer, and memory has a bound.
+func TestNotALog(t *testing.T) {
+	home := t.TempDir()
+	other, empty := filepath.Join(home, "proof.json"), filepath.Join(home, "empty.ndjson")
+	for file, text := range map[string]string{other: `{"schema":"toolwarrant.proof/1"}`, empty: ""} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"audit", "query"}, {"audit", "stats"}, {"audit", "tail"}, {"audit", "events"}, {"audit", "export", "--format", "csv"},
+		{"audit", "why", "01a221a1-2a23-72e0-9356-1d0a8555e47f"}, {"audit", "index"},
+	} {
+		if _, errs, status := toolwarrant(t, home, append(args, other)...); status != 2 || !strings.Contains(errs, "USAGE (no-log): "+other) {
+			t.Errorf("%v: status %d, %s", args, status, errs)
+		}
+	}
+	if _, err := os.Stat(other + ".d"); err == nil {
+		t.Error("an index was made of it")
+	}
+	if _, errs, status := toolwarrant(t, home, "audit", "query", empty); status != 0 {
+		t.Errorf("an empty log: status %d, %s", status, errs)
+	}
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		return
+	}
+	key := filepath.Join(home, "audit.key")
+	if _, errs, status := toolwarrant(t, home, "audit", "keygen", "acme.example/audit", "-o", key); status != 0 {
+		t.Fatal(errs)
+	}
+	if _, errs, status := toolwarrant(t, home, "audit", "verify-proof", "/dev/zero", "--key", key+".pub"); status != 2 || !strings.Contains(errs, "no proof") {
+		t.Errorf("a proof without an end: status %d, %s", status, errs)
+	}
+}

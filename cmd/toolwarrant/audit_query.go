@@ -245,6 +245,9 @@ func (a *app) auditWhyCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := areLogs(files); err != nil {
+				return err
+			}
 			s, err := query.Find(c.Context(), files, pos[0])
 			if err != nil {
 				return err
