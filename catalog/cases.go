@@ -118,7 +118,7 @@ func ParseCases(file string, data []byte) ([]Case, error) {
 		Cases   []Case `json:"cases"`
 	}
 	if err := json.Unmarshal(data, &doc, json.RejectUnknownMembers(true)); err != nil {
-		return nil, badCases(file, err.Error(), err)
+		return nil, badCases(file, wordsOf(err, "a file of cases has version and cases, and a case why, args, files, want, like, fail and code"), err)
 	}
 	if doc.Version != dataVersion {
 		return nil, badCases(file, "not of version 1", nil)

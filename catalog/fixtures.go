@@ -190,7 +190,7 @@ func parseFixtures(file string, data []byte) (Recording, bool, error) {
 		Fixtures []Fixture         `json:"fixtures"`
 	}
 	if err := json.Unmarshal(data, &doc, json.RejectUnknownMembers(true)); err != nil {
-		return Recording{}, false, badFixtures(file, err.Error(), err)
+		return Recording{}, false, badFixtures(file, wordsOf(err, "a file of fixtures has version, source, env and fixtures, a fixture request and response, a request method, url, headers and body, and a response status, headers and body"), err)
 	}
 	if doc.Version != dataVersion {
 		return Recording{}, false, badFixtures(file, "not of version 1", nil)

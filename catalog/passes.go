@@ -46,6 +46,9 @@ func readPasses(file string) (passes, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return none, nil
 	}
+	if err == nil && !st.Mode().IsRegular() {
+		return none, badPasses(file, "it is no regular file", nil)
+	}
 	if err == nil && st.Size() > maxPassesBytes {
 		return none, badPasses(file, "it is larger than 8 MiB", nil)
 	}

@@ -68,14 +68,39 @@ func readBeside(t *Tool, name string) (data []byte, wrong string, err error) {
 	if files == nil {
 		return nil, "", fs.ErrNotExist
 	}
-	st, err := fs.Stat(files, name)
-	if err == nil && st.Size() > maxBeside {
+	if t.Source != SourceBuiltin || t.Path != "" {
+		files = regular(t.Path)
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, "not readable", err
+	}
+	defer f.Close()
+	if data, err = io.ReadAll(io.LimitReader(f, maxBeside+1)); err == nil && len(data) > maxBeside {
 		return nil, "larger than 8 MiB", errors.New("the file is too large")
 	}
-	if err == nil {
-		data, err = fs.ReadFile(files, name)
-	}
 	return data, "not readable", err
+}
+
+// regular gives the regular files of a folder, and of links those that stay in
+// it: what came with a tool must not read what lies elsewhere, nor wait for a
+// device or a pipe.
+type regular string
+
+func (dir regular) Open(name string) (fs.File, error) {
+	root, err := os.OpenRoot(string(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	st, err := root.Stat(name)
+	if err == nil && !st.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("it is no regular file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.Open(name)
 }
 
 // besidePath is what a message calls a file that belongs to t.

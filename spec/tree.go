@@ -171,12 +171,34 @@ func (r *treeReader) token(pointer string) (tok jsontext.Token, start int, ok bo
 	if errors.Is(se.Err, io.ErrUnexpectedEOF) {
 		return tok, start, r.fail("syntax", "the JSON text ends too early", string(se.JSONPointer), off)
 	}
-	return tok, start, r.fail("syntax", "not valid JSON: "+cleanSyntax(se.Err.Error()), string(se.JSONPointer), off)
+	return tok, start, r.fail("syntax", "not valid JSON: "+cleanSyntax(se.Err.Error())+hintOf(se.Err, r.data[off:]), string(se.JSONPointer), off)
 }
 
 // cleanSyntax keeps the reason of a syntax error and drops the library's name.
 func cleanSyntax(s string) string {
 	return strings.TrimPrefix(s, "jsontext: ")
+}
+
+// hintOf says what is usually wrong where rest begins in the place of a value.
+func hintOf(err error, rest []byte) string {
+	const quotes = "; names and texts stand in double quotes"
+	if strings.Contains(err.Error(), "in literal") { // {name: 1} begins as null does
+		return quotes
+	}
+	if len(rest) == 0 || !strings.HasSuffix(err.Error(), "at start of value") {
+		return ""
+	}
+	switch c := rest[0]; {
+	case c == ',':
+		return "; no comma stands before a closing bracket"
+	case bytes.HasPrefix(rest, []byte("//")), bytes.HasPrefix(rest, []byte("/*")):
+		return "; JSON has no comments"
+	case bytes.HasPrefix(rest, []byte("\ufeff")):
+		return "; save the file without a byte order mark"
+	case c == '\'', c == '_', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', bytes.HasPrefix(rest, []byte("“")), bytes.HasPrefix(rest, []byte("‘")):
+		return quotes
+	}
+	return ""
 }
 
 func (r *treeReader) read(n *node, pointer string, depth int) bool {
