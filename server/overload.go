@@ -133,7 +133,9 @@ func (l *load) take(who sender) (p place, reason string) {
 }
 
 // grow counts bytes that the body of p takes beyond those it has. A body that
-// is the only one always fits: that of all, or of its principal.
+// is the only one always fits: that of all, or of its principal. One that is
+// refused is given up and has nothing from then on, so that of two which do not
+// fit together one does.
 func (l *load) grow(p *place, bytes int64) (reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,6 +152,10 @@ func (l *load) grow(p *place, bytes int64) (reason string) {
 		l.keep(p.who, h)
 		return ""
 	}
+	h.bytes -= p.bytes
+	l.all.bytes -= p.bytes
+	p.bytes = 0
+	l.keep(p.who, h)
 	l.count(reason)
 	return reason
 }
@@ -212,7 +218,7 @@ func (s *Server) counted(next http.Handler) http.Handler {
 		}
 		defer s.load.leave(&p)
 		if r.Body != nil {
-			r.Body = &countedBody{r.Body, &s.load, &p}
+			r.Body = &countedBody{r.Body, &s.load, &p, nil}
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -222,14 +228,19 @@ type countedBody struct {
 	io.ReadCloser
 	load *load
 	p    *place
+	over error // it was refused
 }
 
 // Read implements io.Reader.
 func (c *countedBody) Read(b []byte) (int, error) {
+	if c.over != nil {
+		return 0, c.over
+	}
 	n, err := c.ReadCloser.Read(b)
 	if n > 0 {
 		if busy := c.load.grow(c.p, int64(n)); busy != "" {
-			return 0, errors.New(tooMuch[busy])
+			c.over = errors.New(tooMuch[busy])
+			return 0, c.over
 		}
 	}
 	return n, err

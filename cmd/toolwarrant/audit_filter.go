@@ -125,22 +125,35 @@ func (a *app) asked(flags *filterFlags, named []string) (query.Filter, []string,
 // be damaged, nor is what cannot be read, which is told later.
 func areLogs(files []string) error {
 	for _, file := range files {
-		f, err := os.Open(file)
-		if err != nil {
-			continue
+		if !isLog(file) {
+			return fault.New(fault.Usage, "no-log", "%s is no audit log: no record stands at its begin", file)
 		}
-		head, err := io.ReadAll(io.LimitReader(f, logHead))
-		_ = f.Close()
-		if err != nil || len(head) == 0 || bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.Contains(head, []byte(`"schema":"toolwarrant.audit/`)) {
-			continue
-		}
-		return fault.New(fault.Usage, "no-log", "%s is no audit log: no record stands at its begin", file)
 	}
 	return nil
 }
 
-// logHead is how much of a file is looked at for a record: two of the largest.
+// logHead is how much of a file is looked at for a record: two of the largest,
+// of which most have it in the first bytes.
 const logHead = 8 << 20
+
+func isLog(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	var head []byte
+	for size := int64(4 << 10); ; size = logHead - size {
+		more, err := io.ReadAll(io.LimitReader(f, size))
+		head = append(head, more...)
+		if err != nil || len(head) == 0 || bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.Contains(head, []byte(`"schema":"toolwarrant.audit/`)) {
+			return true
+		}
+		if int64(len(more)) < size || len(head) == logHead {
+			return false
+		}
+	}
+}
 
 // paramKeys gives the keys of the keyed digests of arguments. A home that has
 // no keyring knows none, and is not given one for a search.
