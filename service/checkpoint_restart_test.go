@@ -88,6 +88,9 @@ func cutLines(t *testing.T, file string, n int) {
 // TestNotaryAfterRestart: a log is signed on if it goes on from what was signed
 // before, and only then.
 func TestNotaryAfterRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a service ten times, each for itself")
+	}
 	for name, c := range map[string]struct {
 		change  func(t *testing.T, log, file, key string)
 		refused bool

@@ -175,7 +175,11 @@ func TestShadowUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	for n := 1; n <= 6; n++ {
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
+	for n := 1; n <= rounds; n++ {
 		shelf.put(bundles[n%len(bundles)], false)
 		renewShadow(t, s, true, "")
 	}
