@@ -144,9 +144,6 @@ func toolTerm(tool Tool, digest string, base string) *ast.Term {
 		params[i] = p.Name
 	}
 	t.add("params", set(params))
-	if asked := sandboxAsked(s); asked != nil {
-		t.add("sandbox", asked)
-	}
 	masks := masksOf(s)
 	t.add("maskParams", set(masks.names))
 	if forms := masks.term(); forms != nil {
@@ -173,6 +170,9 @@ func toolIdentity(tool Tool, base string) terms {
 	t.add("manifestEnv", set(tool.ManifestEnv))
 	t.add("placeholders", set(s.Placeholders()))
 	t.add("sandboxOverrides", overridesTerm(s.Overrides, base))
+	if asked := sandboxAsked(s); asked != nil {
+		t.add("sandbox", asked)
+	}
 	return t
 }
 

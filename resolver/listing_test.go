@@ -164,3 +164,54 @@ func TestWarm(t *testing.T) {
 		t.Errorf("%d evaluations for nobody", n)
 	}
 }
+
+// Tools that ask for the same are evaluated once: no rule reads of a tool what
+// it has no use for.
+func TestToolsThatAskForTheSame(t *testing.T) {
+	const n = 40
+	r := newResolver(t, Options{})
+	var tools []Tool
+	for i := range n {
+		tools = append(tools, Tool{Spec: doc(t, map[string]any{"name": fmt.Sprintf("tool%d", i)}), Source: "user"})
+	}
+	p := decision.Principal{Subject: "s", Groups: []string{"staff"}}
+	if _, err := r.Visible(context.Background(), p, tools); err != nil {
+		t.Fatal(err)
+	}
+	e := r.active.Load()
+	known := map[string]int64{"standings": e.standings.hits.Load(), "seen": e.seen.hits.Load()}
+	for _, tool := range tools {
+		if _, err := r.Outlook(context.Background(), p, tool); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known["outlooks"] = e.outlooks.hits.Load()
+	for name, hits := range known {
+		if hits != n-1 {
+			t.Errorf("%s: %d of %d are known from another tool", name, hits, n-1)
+		}
+	}
+	if e.program.listReads&readsContent != 0 {
+		t.Error("a list reads the code of each tool")
+	}
+}
+
+// What a document asks of the sandbox of its commands is one of the things that
+// tell tools apart.
+func TestSandboxTellsToolsApart(t *testing.T) {
+	r := newResolver(t, Options{})
+	asks := func(sandbox map[string]any) Tool {
+		fields := overrides(map[string]any{"addAllowClasses": []string{"java.lang.ProcessBuilder"}, "removeDenyClasses": []string{"java.lang.ProcessBuilder"}})
+		fields["x-toolwarrant-sandbox"] = sandbox
+		return Tool{Spec: doc(t, fields), Source: "user"}
+	}
+	tools := []Tool{asks(map[string]any{"backends": []string{"process"}}), asks(map[string]any{"backends": []string{"nowhere"}}), asks(map[string]any{"backends": []string{"process"}})}
+	e := forgetful(t, r)
+	for i, tool := range tools {
+		p := decision.Principal{Subject: "s"}
+		st, err := e.standing(context.Background(), &subject{tool: tool, principal: p, chain: e.keyFor(tool.Spec, p)})
+		if want := i == 1; err != nil || st.rejected != want {
+			t.Errorf("%d: rejected is %v, want %v; %v", i, st.rejected, want, err)
+		}
+	}
+}

@@ -26,6 +26,7 @@ const (
 	readsManifest
 	readsPlaceholders
 	readsOverrides
+	readsSandbox
 	readsContent // anything else of the tool
 	readsSubject
 	readsMethod
@@ -43,7 +44,7 @@ const (
 var toolReads = map[ast.Value]reads{
 	ast.String("name"): readsName, ast.String("toolId"): readsToolID, ast.String("category"): readsCategory,
 	ast.String("tags"): readsTags, ast.String("source"): readsSource, ast.String("manifestEnv"): readsManifest,
-	ast.String("placeholders"): readsPlaceholders, ast.String("sandboxOverrides"): readsOverrides,
+	ast.String("placeholders"): readsPlaceholders, ast.String("sandboxOverrides"): readsOverrides, ast.String("sandbox"): readsSandbox,
 }
 
 var principalReads = map[ast.Value]reads{
@@ -123,6 +124,7 @@ func (s *subject) key(r reads, base string) [sha256.Size]byte {
 		{readsManifest | readsContent, func() { set(s.tool.ManifestEnv) }},
 		{readsPlaceholders, func() { set(spec.Placeholders()) }},
 		{readsOverrides, func() { add(s.overridesText(base)) }},
+		{readsSandbox, func() { add(sandboxText(spec)) }},
 		{readsContent, func() { add(spec.Digest()) }},
 		{readsSubject, func() { add(p.Subject) }},
 		{readsMethod, func() { add(p.Method) }},

@@ -13,15 +13,25 @@ const sandboxMember = "x-toolwarrant-sandbox"
 
 // sandboxAsked is input.tool.sandbox, nil where the document does not say it.
 func sandboxAsked(s *spec.Spec) *ast.Term {
+	text := sandboxText(s)
+	if text == "" {
+		return nil
+	}
+	v, err := jsonTerm([]byte(text))
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// sandboxText is that in JSON, or "".
+func sandboxText(s *spec.Spec) string {
 	for _, f := range s.Extra {
-		if f.Name != sandboxMember || string(f.Value) == "null" {
-			continue
-		}
-		if v, err := jsonTerm(f.Value); err == nil {
-			return v
+		if f.Name == sandboxMember && string(f.Value) != "null" {
+			return string(f.Value)
 		}
 	}
-	return nil
+	return ""
 }
 
 // sandboxDimensions are those that a policy may require.

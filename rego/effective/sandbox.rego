@@ -94,9 +94,14 @@ _level := data.toolwarrant.settings.sandbox.levels[risk.level]
 
 # METADATA
 # title: What the document asks for
+# description: >-
+#   Named by its member: what a list remembers of a tool depends on what rules
+#   read of it, and the tool as a whole is the code as well.
 # labels:
 #   id: effective-sandbox-asked
-_asked := object.get(input.tool, "sandbox", {})
+_asked := input.tool.sandbox if {
+	input.tool.sandbox
+} else := {}
 
 # METADATA
 # title: Sandboxes that may be taken
@@ -166,7 +171,7 @@ violations contains {
 	]),
 	"pointer": "/x-toolwarrant-sandbox/backends",
 } if {
-	_asked.backends
 	runs_commands
+	_asked.backends
 	count(_backends) == 0
 }
