@@ -136,7 +136,11 @@ func areLogs(files []string) error {
 // of which most have it in the first bytes.
 const logHead = 8 << 20
 
+// isLog looks into no pipe: what is read of one is gone.
 func isLog(file string) bool {
+	if st, err := os.Stat(file); err != nil || st.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+		return true
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return true
