@@ -68,39 +68,24 @@ func readBeside(t *Tool, name string) (data []byte, wrong string, err error) {
 	if files == nil {
 		return nil, "", fs.ErrNotExist
 	}
-	if t.Source != SourceBuiltin || t.Path != "" {
-		files = regular(t.Path)
+	if t.Source == SourceBuiltin && t.Path == "" {
+		data, err = fs.ReadFile(files, name)
+	} else {
+		data, err = readInside(t.Path, name)
 	}
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, "not readable", err
-	}
-	defer f.Close()
-	if data, err = io.ReadAll(io.LimitReader(f, maxBeside+1)); err == nil && len(data) > maxBeside {
+	if err == nil && len(data) > maxBeside {
 		return nil, "larger than 8 MiB", errors.New("the file is too large")
 	}
 	return data, "not readable", err
 }
 
-// regular gives the regular files of a folder, and of links those that stay in
-// it: what came with a tool must not read what lies elsewhere, nor wait for a
-// device or a pipe.
-type regular string
-
-func (dir regular) Open(name string) (fs.File, error) {
-	root, err := os.OpenRoot(string(dir))
+func readInside(dir, name string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	st, err := root.Stat(name)
-	if err == nil && !st.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("it is no regular file")}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return root.Open(name)
+	return spec.ReadMember(root, name, maxBeside)
 }
 
 // besidePath is what a message calls a file that belongs to t.

@@ -160,7 +160,7 @@ func loadFolder(dir string) ([]Loaded, error) {
 	defer func() { _ = root.Close() }()
 
 	name := filepath.Join(dir, specFile)
-	data, err := readMember(root, specFile, MaxDocumentBytes)
+	data, err := ReadMember(root, specFile, MaxDocumentBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.Usage, "no-spec-json", "the folder %s has no %s; name a JSON file, or a folder with %s and %s", dir, specFile, specFile, actionFile).At(dir, "", 0, 0)
 	}
@@ -168,7 +168,7 @@ func loadFolder(dir string) ([]Loaded, error) {
 		return nil, unreadable(name, err)
 	}
 	act := &action{file: filepath.Join(dir, actionFile)}
-	code, err := readMember(root, actionFile, MaxCodeBytes)
+	code, err := ReadMember(root, actionFile, MaxCodeBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		act = nil // the schema says that the code is missing, if it is
@@ -183,9 +183,12 @@ func loadFolder(dir string) ([]Loaded, error) {
 	return []Loaded{parseSource(&source{file: name, data: data, line: 1, column: 1}, act)}, nil
 }
 
-// readMember reads at most one byte more than limit, which the checks that
-// follow then refuse by name.
-func readMember(root *os.Root, name string, limit int64) ([]byte, error) {
+// ReadMember reads a file of a tool's folder: a regular one that is in it, also
+// by a symbolic link, and at most one byte more than limit, so that the caller
+// sees that there is more. What came with a tool must not read what lies
+// elsewhere, nor wait for a device or a pipe. Errors are those of os.Root, and
+// one that says that the file is no regular one.
+func ReadMember(root *os.Root, name string, limit int64) ([]byte, error) {
 	st, err := root.Stat(name)
 	if err != nil {
 		return nil, err
