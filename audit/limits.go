@@ -91,12 +91,42 @@ func marker(why string, n int) json.RawMessage {
 
 // capList cuts a list and lets more make the entry that stands for the rest.
 func capList[T any](list []T, limit int, more func(rest []T) T) []T {
+	return capKeeping(list, limit, func(T) bool { return true }, more)
+}
+
+// capKeeping is capList that leaves out entries that do not weigh before any
+// that does, so that a flood of the ones cannot push out the others. What is
+// kept stays in its order.
+func capKeeping[T any](list []T, limit int, weighs func(T) bool, more func(rest []T) T) []T {
 	if len(list) <= limit {
 		return list
 	}
-	out := append(make([]T, 0, limit), list[:limit-1]...)
-	return append(out, more(list[limit-1:]))
+	heavy := 0
+	for _, x := range list {
+		if weighs(x) {
+			heavy++
+		}
+	}
+	heavy = min(heavy, limit-1)
+	light := limit - 1 - heavy
+	out, rest := make([]T, 0, limit), make([]T, 0, len(list)-limit+1)
+	for _, x := range list {
+		room := &light
+		if weighs(x) {
+			room = &heavy
+		}
+		if *room == 0 {
+			rest = append(rest, x)
+			continue
+		}
+		*room--
+		out = append(out, x)
+	}
+	return append(out, more(rest))
 }
+
+// reached tells an exchange, answered or not, from an attempt that was refused.
+func reached(e Egress) bool { return e.IP != "" || e.Status != 0 }
 
 func moreEgress(rest []Egress) Egress {
 	e := Egress{Host: fmt.Sprintf("(%d more)", len(rest))}
@@ -107,9 +137,12 @@ func moreEgress(rest []Egress) Egress {
 }
 
 func moreFS(rest []FSUse) FSUse {
-	u := FSUse{Op: "(more)", Path: fmt.Sprintf("(%d more)", len(rest))}
+	u := FSUse{Op: moreReads, Path: fmt.Sprintf("(%d more)", len(rest))}
 	for _, r := range rest {
 		u.Bytes += r.Bytes
+		if r.Changes() {
+			u.Op = "(more)"
+		}
 	}
 	return u
 }

@@ -180,14 +180,14 @@ func (k *masking) value(clean json.RawMessage, at string) json.RawMessage {
 }
 
 func (k *masking) usage(u *Usage) {
-	u.Egress = slices.Clone(capList(u.Egress, maxEntries, moreEgress))
+	u.Egress = slices.Clone(capKeeping(u.Egress, maxEntries, reached, moreEgress))
 	for i := range u.Egress {
 		e := &u.Egress[i]
 		at := "/usage/egress/" + strconv.Itoa(i)
 		e.Host = k.text(e.Host, maxName, at+"/host")
 		e.IP = k.text(e.IP, maxName, at+"/ip")
 	}
-	u.FS = slices.Clone(capList(u.FS, maxEntries, moreFS))
+	u.FS = slices.Clone(capKeeping(u.FS, maxEntries, FSUse.Changes, moreFS))
 	for i := range u.FS {
 		f := &u.FS[i]
 		f.Path = k.text(f.Path, maxName, "/usage/fs/"+strconv.Itoa(i)+"/path")

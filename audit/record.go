@@ -209,6 +209,20 @@ type FSUse struct {
 	Bytes int64  `json:"bytes"`
 }
 
+// moreReads is the operation of the entry that stands for files which a record
+// had no room for, where none of them was changed.
+const moreReads = "(more reads)"
+
+// reads are the operations on files that change nothing.
+var reads = map[string]bool{
+	"readText": true, "readBytes": true, "list": true, "exists": true, "stat": true, "grep": true, "searchInFiles": true, "search": true,
+	"lineCount": true, "slice": true, "cut": true, "sort": true, "find": true, "workspace": true, "readRoots": true, moreReads: true,
+}
+
+// Changes reports whether the operation may have changed the file. One that is
+// not known, of a later version, counts as a change.
+func (u FSUse) Changes() bool { return !reads[u.Op] }
+
 // Result is what was returned, by size and digest. Content is the value
 // itself, masked by the writer, where the policy asks for it; the member is
 // absent elsewhere, as it is from records of before there was one.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,14 +11,17 @@ import (
 )
 
 // TestWhoChanged asks who changed a file: readers did not, folders above count,
-// and a call that touched more than its record holds is found for every file
-// and every host, with the index and without.
+// a file that was changed stands before those that were read, and a call that
+// changed or reached more than its record holds is found for every file and
+// every host, with the index and without.
 func TestWhoChanged(t *testing.T) {
 	w, file := log(t)
-	var many []audit.FSUse
+	var many, writes []audit.FSUse
 	var hosts []audit.Egress
 	for i := range 1200 {
-		many, hosts = append(many, audit.FSUse{Op: "exists", Path: fmt.Sprint("f", i)}), append(hosts, audit.Egress{Host: fmt.Sprint("h", i, ".example")})
+		many = append(many, audit.FSUse{Op: "exists", Path: fmt.Sprint("f", i)})
+		writes = append(writes, audit.FSUse{Op: "writeText", Path: fmt.Sprint("w", i)})
+		hosts = append(hosts, audit.Egress{Host: fmt.Sprint("h", i, ".example"), IP: "203.0.113.1"})
 	}
 	for i, u := range []audit.Usage{
 		{FS: []audit.FSUse{{Op: "readText", Path: "a/b/c.txt"}}},
@@ -26,9 +30,11 @@ func TestWhoChanged(t *testing.T) {
 		{FS: []audit.FSUse{{Op: "move", Path: "a/b"}, {Op: "move", Path: "z"}}},
 		{FS: []audit.FSUse{{Op: "deleteDir", Path: "a/x"}}},
 		{FS: []audit.FSUse{{Op: "of a later version", Path: "a/b/c.txt"}, {Op: "find", Path: "a"}}},
-		{FS: append(many, audit.FSUse{Op: "writeText", Path: "a/b/c.txt"})},
+		{FS: append(slices.Clone(many), audit.FSUse{Op: "writeText", Path: "a/b/c.txt"})},
 		{Egress: append(hosts, audit.Egress{Host: "evil.example"}), FS: []audit.FSUse{{Op: "list", Path: "."}}},
 		{FS: []audit.FSUse{{Op: "writeText", Path: "ab/c.txt"}}},
+		{FS: append(slices.Clone(writes), audit.FSUse{Op: "readText", Path: "r"})},
+		{FS: append(slices.Clone(many), audit.FSUse{Op: "readText", Path: "r"})},
 	} {
 		c := call(0)
 		c.CallID, c.Usage = fmt.Sprint(i), &u
@@ -40,16 +46,16 @@ func TestWhoChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, f := range map[string]Filter{
-		"1 2 3 5 6":    {Changed: []string{"a/b/c.txt"}},
-		"1 2 3 5 6 ":   {Changed: []string{"*/b/*.txt"}},
-		"1 2 3 4 5 6":  {Changed: []string{"a/"}},
-		"1 2 3 5 6  ":  {Changed: []string{"a/b/"}},
-		"2 6":          {Changed: []string{"a/none"}},
-		"6 8":          {Changed: []string{"ab/c.txt"}},
-		"0 1 5 6":      {Paths: []string{"a/b/c.txt"}},
-		"7":            {Hosts: []string{"evil.example"}},
-		"1 2 3 5 6   ": {Changed: []string{"a/b/c.txt"}, Outcomes: []string{"OK"}},
-		"1 2 3 5 6 8":  {Changed: []string{"a/b/c.txt", "ab/"}},
+		"1 2 3 5 6 9":    {Changed: []string{"a/b/c.txt"}},
+		"1 2 3 5 6 9 ":   {Changed: []string{"*/b/*.txt"}},
+		"1 2 3 4 5 6 9":  {Changed: []string{"a/"}},
+		"1 2 3 5 6 9  ":  {Changed: []string{"a/b/"}},
+		"2 9":            {Changed: []string{"a/none"}},
+		"8 9":            {Changed: []string{"ab/c.txt"}},
+		"0 1 5 6 9 10":   {Paths: []string{"a/b/c.txt"}},
+		"7":              {Hosts: []string{"evil.example"}},
+		"1 2 3 5 6 9   ": {Changed: []string{"a/b/c.txt"}, Outcomes: []string{"OK"}},
+		"1 2 3 5 6 8 9":  {Changed: []string{"a/b/c.txt", "ab/"}},
 	} {
 		for _, o := range []Options{{Note: func(s string) { t.Error(s) }}, {NoIndex: true}} {
 			var got []string

@@ -255,18 +255,11 @@ func (f Filter) touches(r *audit.Record) bool {
 		return slices.ContainsFunc(f.Paths, func(p string) bool { return pathFits(p)(u.Path) })
 	}
 	change := func(u audit.FSUse) bool {
-		return !reads[u.Op] && slices.ContainsFunc(f.Changed, func(p string) bool { return changeFits(p)(u.Path) })
+		return u.Changes() && slices.ContainsFunc(f.Changed, func(p string) bool { return changeFits(p)(u.Path) })
 	}
 	return (len(f.Hosts) == 0 || slices.ContainsFunc(r.Usage.Egress, host)) &&
 		(len(f.Paths) == 0 || slices.ContainsFunc(r.Usage.FS, file)) &&
 		(len(f.Changed) == 0 || slices.ContainsFunc(r.Usage.FS, change))
-}
-
-// reads are the operations on files that change nothing. Whatever else a record
-// names counts as a change.
-var reads = map[string]bool{
-	"readText": true, "readBytes": true, "list": true, "exists": true, "stat": true, "grep": true, "searchInFiles": true, "search": true,
-	"lineCount": true, "slice": true, "cut": true, "sort": true, "find": true, "workspace": true, "readRoots": true,
 }
 
 func text(s *string) string {
