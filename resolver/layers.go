@@ -134,17 +134,22 @@ func (l *layers) readAll(root cue.Value) error {
 	return l.checkNames(places)
 }
 
-// readLayer takes the values of a layer; its constraints stay CUE.
-func readLayer(ctx *cue.Context, name string, v cue.Value) (*layer, error) {
-	l := &layer{name: name, constraints: v.LookupPath(cue.ParsePath("constraints"))}
-	for path, into := range map[string]any{
+// fields are where the values of a layer are kept, by their paths in CUE.
+func (l *layer) fields() map[string]any {
+	return map[string]any{
 		"allowClasses": &l.AllowClasses, "denyClasses": &l.DenyClasses,
 		"network.mode": &l.Mode, "network.hosts": &l.Hosts, "network.hostsDeny": &l.HostsDeny, "network.ports": &l.Ports,
 		"fileRead": &l.FileRead, "fileWrite": &l.FileWrite,
 		"maxStatements": &l.MaxStatements, "timeoutSeconds": &l.TimeoutSeconds,
 		"maxMemoryBytes": &l.MaxMemoryBytes, "maxOutputBytes": &l.MaxOutputBytes, "maxLogLines": &l.MaxLogLines,
 		"extends": &l.extends,
-	} {
+	}
+}
+
+// readLayer takes the values of a layer; its constraints stay CUE.
+func readLayer(ctx *cue.Context, name string, v cue.Value) (*layer, error) {
+	l := &layer{name: name, constraints: v.LookupPath(cue.ParsePath("constraints"))}
+	for path, into := range l.fields() {
 		field := v.LookupPath(cue.ParsePath(path))
 		if !field.Exists() {
 			continue

@@ -2,6 +2,7 @@ package resolver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -137,7 +138,7 @@ func compile(ctx context.Context, s *source) (*program, error) {
 			return nil, err
 		}
 	}
-	for _, rule := range reachable(p.compiler, append(outlookRules(p.compiler), "data.toolwarrant.effective.plan", "data.toolwarrant.access.visible")...) {
+	for _, rule := range p.listed() {
 		references(rule, p.listReads.note)
 	}
 	if p.outlook, err = p.prepare(ctx, s, outlookQuery(p.compiler)); err != nil {
@@ -155,6 +156,32 @@ func compile(ctx context.Context, s *source) (*program, error) {
 	p.index()
 	p.indexSaid(modules, s.data)
 	return p, nil
+}
+
+// listed are the rules that a list of tools could enter.
+func (p *program) listed() []*ast.Rule {
+	return reachable(p.compiler, append(outlookRules(p.compiler), "data.toolwarrant.effective.plan", "data.toolwarrant.access.visible")...)
+}
+
+// wide are those of listed that read what tells every tool from the others,
+// once for each reference, by file and line.
+func (p *program) wide() (out []Wide) {
+	for _, rule := range p.listed() {
+		references(rule, func(ref ast.Ref) {
+			var r reads
+			if r.note(ref); r&readsContent == 0 {
+				return
+			}
+			text := append(ast.InputRootRef.Copy(), ref...).String()
+			if w := (Wide{rule.Location.File, rule.Location.Row, text}); !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		})
+	}
+	slices.SortFunc(out, func(a, b Wide) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Ref, b.Ref))
+	})
+	return out
 }
 
 func (p *program) prepare(ctx context.Context, s *source, query string) (rego.PreparedEvalQuery, error) {

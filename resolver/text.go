@@ -47,11 +47,23 @@ func (t *Text) Builtins() map[string]bool {
 	return out
 }
 
+// Wide is a rule of the policy that a list of tools asks, and that reads of a
+// tool what no two tools have in common: its answer for one tells nothing of
+// the others, so that the list takes as long as all of them.
+type Wide struct {
+	File string
+	Line int
+	Ref  string // what it reads, as in input.tool.code
+}
+
 // Compiles says why the policy could not be put into force, its own tests
-// aside; nil if it could.
-func (t *Text) Compiles(ctx context.Context, o Operator) error {
-	_, err := newEngine(ctx, t.source, o)
-	return err
+// aside; nil if it could. Then it gives the rules that lists cannot share.
+func (t *Text) Compiles(ctx context.Context, o Operator) ([]Wide, error) {
+	e, err := newEngine(ctx, t.source, o)
+	if err != nil {
+		return nil, err
+	}
+	return e.program.wide(), nil
 }
 
 // Stated is what one layer states, and where. A field that it does not state

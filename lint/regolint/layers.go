@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/open-policy-agent/opa/v1/ast"
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/toolwarrant/toolwarrant/fault"
@@ -54,6 +55,10 @@ func (l *linter) layers() {
 			if wideClass(class) {
 				report("%s may look up whatever lies below %q; name the packages", []string{"allowClasses"}, class)
 			}
+		}
+		for _, u := range s.Unmeetable() {
+			file, line, column := s.Place(strings.Split(u.Path, ".")...)
+			l.at("TW218", file, "", line, column, "%s is rejected unless it asks otherwise: %s", who, u.Message)
 		}
 		if s.Name == "baseline" && len(s.DenyClasses) == 0 {
 			report("%s is denied no class; a deny list keeps the ways out of the sandbox closed", []string{"denyClasses"})
@@ -116,8 +121,24 @@ func (l *linter) activation(ctx context.Context, o resolver.Operator) {
 	if l.broken || l.has("TW201", "TW202", "TW203", "TW204", "TW207") {
 		return
 	}
-	if err := l.text.Compiles(ctx, o); err != nil {
+	wide, err := l.text.Compiles(ctx, o)
+	if err != nil {
 		l.refused(err)
+	}
+	for _, w := range wide {
+		i := slices.IndexFunc(l.modules, func(m *module) bool { return m.file == w.File })
+		if i < 0 {
+			continue
+		}
+		m := l.modules[i]
+		var rule *ast.Rule
+		for _, r := range m.ast.Rules {
+			if r.Location.Row <= w.Line && (rule == nil || r.Location.Row > rule.Location.Row) {
+				rule = r
+			}
+		}
+		l.add("TW219", m, rule, &ast.Location{Row: w.Line, Col: 1},
+			"a list of tools enters this rule once for each of them, as %s is another for every tool; name the part that is meant, as in input.tool.category", w.Ref)
 	}
 }
 

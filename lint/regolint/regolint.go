@@ -44,6 +44,8 @@ var severities = map[string]lint.Severity{
 	"TW215": lint.Error,   // a decision of another shape
 	"TW216": lint.Warning, // an acceptance that accepts nothing
 	"TW217": lint.Warning, // a category outside the vocabulary
+	"TW218": lint.Warning, // a layer that gives what a constraint forbids
+	"TW219": lint.Warning, // a rule that lists cannot share
 }
 
 // Options say where the policy lies and what the installation is.

@@ -86,6 +86,20 @@ var whole = []struct {
 	{"an open profile", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: network: mode: \"open\"\n"}}, []string{"TW212 cue/profiles/own.cue:3"}},
 	{"classes of a vendor", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: allowClasses: [\"org.*\", \"com.example.*\"]\n"}}, []string{"TW212 cue/profiles/own.cue:3"}},
 	{"no denies", []change{{"cue/baseline.cue", "denyClasses: [", "denyClasses: [] & ["}}, []string{"TW201 cue/baseline.cue:16"}},
+	{"a value that its layer forbids", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: {\n\tfileRead: true\n\tconstraints: fileRead: false\n}\n"}}, []string{"TW218 cue/profiles/own.cue:4"}},
+	{"a value that the child forbids", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: network: mode: \"allowlist\"\nprofiles: kid: {\n\textends: \"own\"\n\tconstraints: network: mode: \"blocked\"\n}\n"}}, []string{"TW218 cue/profiles/own.cue:4"}},
+	{"a value that the child corrects", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: fileRead: true\nprofiles: kid: {\n\textends: \"own\"\n\tfileRead: false\n\tconstraints: fileRead: false\n}\n"}}, nil},
+	{"entries of a list", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: {\n\tnetwork: {\n\t\tmode: \"allowlist\"\n\t\thosts: [\"a.example\", \"b.example\"]\n\t}\n\tconstraints: network: hosts: [...\"a.example\"]\n}\n"}}, []string{"TW218 cue/profiles/own.cue:6"}},
+	{"a list that is short for now", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nimport \"list\"\n\nprofiles: own: {\n\tnetwork: hosts: [\"a.example\"]\n\tconstraints: network: hosts: list.MinItems(2)\n}\n"}}, nil},
+	{"what a tool has to ask for", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: constraints: network: mode: \"allowlist\"\n"}}, nil},
+	{"a number", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: {\n\ttimeoutSeconds: 20\n\tconstraints: timeoutSeconds: <=10\n}\n"}}, []string{"TW218 cue/profiles/own.cue:4"}},
+	{"ports", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: {\n\tnetwork: ports: [443, 8443]\n\tconstraints: network: ports: [443]\n}\n"}}, []string{"TW218 cue/profiles/own.cue:4"}},
+	{"the baseline forbids what it gives", []change{{"cue/baseline.cue", "fileWrite: false", "fileWrite: false\n\tconstraints: fileWrite: true"}}, []string{"TW218 cue/baseline.cue:39"}},
+
+	{"a tool as a whole in a level", []change{{"rego/risk/own.rego", "", "package toolwarrant.risk\n\nimport rego.v2\n\nsignals contains {\"id\": \"own\", \"level\": \"L3\", \"message\": \"paid\"} if {\n\tt := input.tool\n\t\"paid\" in t.tags\n}\n"}}, []string{"TW219 rego/risk/own.rego:5"}},
+	{"the parameters of a tool in a level", []change{{"rego/risk/own.rego", "", "package toolwarrant.risk\n\nimport rego.v2\n\nsignals contains {\"id\": \"own\", \"level\": \"L3\", \"message\": \"paid\"} if count(input.tool.params) > 9\n"}}, []string{"TW219 rego/risk/own.rego:5"}},
+	{"a part that tools share", []change{{"rego/risk/own.rego", "", "package toolwarrant.risk\n\nimport rego.v2\n\nsignals contains {\"id\": \"own\", \"level\": \"L3\", \"message\": \"paid\"} if \"paid\" in input.tool.tags\n"}}, nil},
+	{"a tool as a whole where no list looks", []change{{"rego/hitl/own.rego", "", "package toolwarrant.hitl\n\nimport rego.v2\n\nown if object.get(input.tool, \"name\", \"\") == \"a\"\n"}}, nil},
 	{"a constraint opens nothing", []change{{"cue/profiles/own.cue", "", "package toolwarrant\n\nprofiles: own: constraints: network: mode: \"blocked\" | \"open\"\n"}}, nil},
 }
 
