@@ -137,6 +137,9 @@ func load(ctx context.Context, paths []string, o Options) (*linter, error) {
 			}
 		}
 	}
+	if len(l.docs) == 0 { // that nothing was found in nothing is no answer
+		return nil, fault.New(fault.Usage, "no-documents", "%s holds no document: its list is empty", paths[0]).At(paths[0], "", 0, 0)
+	}
 	return l, l.check()
 }
 

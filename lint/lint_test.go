@@ -214,6 +214,8 @@ func TestUsage(t *testing.T) {
 		"no path":      nil,
 		"no such file": {filepath.Join(t.TempDir(), "none")},
 		"empty folder": {t.TempDir()},
+		"empty list":   {filepath.Join(tree(t, map[string]string{"a.json": "[]"}), "a.json")},
+		"empty bundle": {tree(t, map[string]string{"a.json": `{"toolSpecs": []}`, "b.json": "[]"})},
 	} {
 		if _, err := Run(context.Background(), paths, Options{}); fault.From(err) == nil || fault.From(err).Code != fault.Usage {
 			t.Errorf("%s: %v", name, err)

@@ -6,6 +6,7 @@ import (
 	"github.com/toolwarrant/toolwarrant/audit"
 	"github.com/toolwarrant/toolwarrant/audit/checkpoint"
 	"github.com/toolwarrant/toolwarrant/executor/mask"
+	"github.com/toolwarrant/toolwarrant/fault"
 	"github.com/toolwarrant/toolwarrant/internal/plural"
 	"github.com/toolwarrant/toolwarrant/keyring"
 )
@@ -76,7 +77,12 @@ digest of its name, and those that the log entered have to be there.`,
 			if err != nil {
 				return err
 			}
-			return a.verdict(report, func() { a.verified(report, len(list)) }, report.OK)
+			return a.verdict(report, func() {
+				a.verified(report, len(list))
+				if err := areLogs(files); !report.OK && err != nil {
+					a.printf("is it the right file? %s\n", fault.From(err).Message)
+				}
+			}, report.OK)
 		},
 	}
 	signed.add(c)

@@ -58,7 +58,7 @@ The key is a PEM file with an EC or RSA private key that only you can read:
 				return nil
 			}
 			a.printf("%s: %d bytes\n", out, len(raw))
-			a.printContents(held)
+			a.printContents(held, "yes (policy verify --key FILE checks it)")
 			return nil
 		},
 	}
@@ -69,7 +69,9 @@ The key is a PEM file with an EC or RSA private key that only you can read:
 	return c
 }
 
-func (a *app) printContents(held *resolver.Contents) {
+// printContents says what a policy holds, and unverified of a signature that no
+// key was given for.
+func (a *app) printContents(held *resolver.Contents, unverified string) {
 	a.printf("policy       %s\n", held.PolicyRevision)
 	if b := held.Bundle; b != nil {
 		signed := "no"
@@ -77,7 +79,7 @@ func (a *app) printContents(held *resolver.Contents) {
 		case b.Key != "":
 			signed = "yes, verified with key " + b.Key
 		case b.Signed:
-			signed = "yes, not verified: no key is given (policy verify --key FILE does it)"
+			signed = unverified
 		}
 		a.printf("revision     %s\nsigned       %s\n", b.Revision, signed)
 	}
@@ -155,7 +157,7 @@ or a path that cannot be read, 3 the system itself failed.`,
 func (a *app) printVerified(v verified) error {
 	return a.verdict(v, func() {
 		if v.Contents != nil {
-			a.printContents(v.Contents)
+			a.printContents(v.Contents, "yes, not verified: no key is given (policy verify --key FILE does it)")
 		}
 		if v.Tests != nil {
 			a.printf("tests        %d passed, %d failed\n", v.Tests.Passed, v.Tests.Failed)

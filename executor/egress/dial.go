@@ -54,9 +54,9 @@ func (c *Client) resolve(ctx context.Context, t *target, guarded bool) ([]netip.
 		}
 		if guarded && (!isPublic(a) || slices.Contains(own, a)) {
 			if t.addr.IsValid() {
-				return nil, security(LiteralPrivateIP, "not a public address: "+t.host)
+				return nil, notPublic(LiteralPrivateIP, "not a public address", t)
 			}
-			return nil, security(ResolvedPrivateIP, "the host resolves to an address that is not public: "+t.host)
+			return nil, notPublic(ResolvedPrivateIP, "the host resolves to an address that is not public", t)
 		}
 	}
 	return addrs, nil

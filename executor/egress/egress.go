@@ -23,6 +23,7 @@ package egress
 import (
 	"context"
 	"crypto/x509"
+	"fmt"
 	"net"
 	"net/netip"
 	"sync"
@@ -175,6 +176,11 @@ func (c *Client) record(e Entry) {
 
 func security(reason, message string) *worker.Failure {
 	return failure(fault.Security, reason, "denied: "+message)
+}
+
+// notPublic names the one setting that lets a call reach such an address.
+func notPublic(reason, message string, t *target) *worker.Failure {
+	return security(reason, fmt.Sprintf("%s: %s; the operator can open it with egress.private-hosts: [%q]", message, t.host, t.hostPort()))
 }
 
 func runtimeFailure(reason, message string) *worker.Failure {

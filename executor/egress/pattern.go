@@ -179,7 +179,7 @@ func (p policy) admit(t *target) (guarded bool, f *worker.Failure) {
 	}
 	guarded = p.mode != "open" && !slices.Contains(p.private, t.hostPort())
 	if guarded && t.addr.IsValid() && !isPublic(t.addr) {
-		return true, security(LiteralPrivateIP, "not a public address: "+t.host)
+		return true, notPublic(LiteralPrivateIP, "not a public address", t)
 	}
 	return guarded, nil
 }
