@@ -80,7 +80,7 @@ digest of its name, and those that the log entered have to be there.`,
 			return a.verdict(report, func() {
 				a.verified(report, len(list))
 				if err := areLogs(files); !report.OK && err != nil {
-					a.printf("is it the right file? %s\n", fault.From(err).Message)
+					a.printf("is it the right file? %s\n", mask.Visible(fault.From(err).Message))
 				}
 			}, report.OK)
 		},

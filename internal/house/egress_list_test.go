@@ -61,6 +61,7 @@ var waysOut = map[string]struct {
 	"cmd/toolwarrant app.auditProveCmd .Encode":          {1, masked},
 	"cmd/toolwarrant app.auditProveCmd .printf":          {1, masked},
 	"cmd/toolwarrant app.auditVerifyProofCmd .printf":    {1, masked},
+	"cmd/toolwarrant app.auditVerifyCmd .printf":         {1, visible},
 	"cmd/toolwarrant app.verified .printf":               {6, ours},
 	"cmd/toolwarrant app.called .printf":                 {1, visible},
 	"cmd/toolwarrant app.called fmt.Fprintf":             {2, visible},

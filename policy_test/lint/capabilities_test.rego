@@ -52,6 +52,30 @@ test_capabilities[note] if {
 	found == tc[1]
 }
 
+test_hosts_in_code[note] if {
+	some note, tc in {
+		"listed": ["allowlist", {"api.example.com"}, "https://API.example.com/v1?q=1", set()],
+		"listed with a port": ["allowlist", {"api.example.com:8443"}, "https://api.example.com:8443", set()],
+		"below a wildcard": ["allowlist", {"*.example.com"}, "https://api.example.com/", set()],
+		"everything": ["allowlist", {"*"}, "https://api.example.com/", set()],
+		"not listed": ["allowlist", {"api.example.com"}, "http://other.example.com/v1", {"host-unlisted"}],
+		"the apex of a wildcard": ["allowlist", {"*.example.com"}, "https://example.com#a", {"host-unlisted"}],
+		"a name that ends alike": ["allowlist", {"*.example.com"}, "https://notexample.com", {"host-unlisted"}],
+		"the begin of a name": ["allowlist", {"api.example.com"}, "https://api.", set()],
+		"in the midst of a text": ["allowlist", {"api.example.com"}, "see https://other.example.com/", set()],
+		"an address of this machine": ["allowlist", {"api.example.com"}, "http://127.0.0.1:8080/", set()],
+		"another mode": ["strict", set(), "https://other.example.com/", set()],
+	}
+	found := lint.findings with input as fixture.documented(
+		fixture.tool({
+			"code": {"helpers": {"safety.http/v1"}, "javaInterop": false},
+			"sandboxOverrides": object.union(fixture.no_overrides, {"networkMode": tc[0], "hostsAllow": tc[1]}),
+		}),
+		{"strings": [{"text": tc[2], "line": 1, "column": 11}]},
+	)
+	{f.id | some f in found; f.id == "host-unlisted"} == tc[3]
+}
+
 test_commands_without_the_class[note] if {
 	some note, tc in {
 		"asked for": [{"removeDenyClasses": {"java.lang.ProcessBuilder"}}, "java.lang.ProcessBuilder", set()],

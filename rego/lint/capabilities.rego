@@ -197,6 +197,57 @@ findings contains {
 }
 
 # METADATA
+# title: The host of a text that is an address
+# description: Of one that code puts together, what stands before the path.
+# labels:
+#   id: lint-host-of
+_host_of(text) := lower(found[1]) if {
+	found := regex.find_all_string_submatch_n(`(?i)^https?://([a-z0-9.-]+\.[a-z][a-z0-9-]*)(?::[0-9]+)?(?:[/?#]|$)`, text, 1)[0]
+}
+
+# METADATA
+# title: A host is on the list of the tool
+# description: Ports are left to the gate.
+# labels:
+#   id: lint-host-listed
+_host_listed(host) if {
+	some entry in effective.hosts
+	pattern := regex.replace(lower(entry), `:[0-9]+$`, "")
+	_host_fits(pattern, host)
+}
+
+# METADATA
+# title: A pattern is for a host
+# labels:
+#   id: lint-host-fits
+_host_fits(pattern, host) if pattern in {"*", host}
+
+_host_fits(pattern, host) if {
+	startswith(pattern, "*.")
+	endswith(host, substring(pattern, 1, -1))
+}
+
+# METADATA
+# title: Address in the code that the list of hosts does not have
+# description: It may be no more than a link in an answer, hence no warning.
+# labels:
+#   id: host-unlisted
+findings contains {
+	"id": "host-unlisted",
+	"severity": "info",
+	"message": sprintf("the code names %s, which is not among the hosts that the tool may ask; if it fetches from there, add it to hostsAllow", [host]),
+	"pointer": "/code",
+	"line": found.line,
+	"column": found.column,
+} if {
+	effective.network_mode == "allowlist"
+	"safety.http/v1" in input.tool.code.helpers
+	some found in input.document.strings
+	host := _host_of(found.text)
+	not _host_listed(host)
+}
+
+# METADATA
 # title: Commands without the class that starts them
 # labels:
 #   id: process-ungranted
