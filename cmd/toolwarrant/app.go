@@ -163,7 +163,11 @@ func (a *app) fail(err error) int {
 		return done.code.Exit()
 	}
 	var f *fault.Error
-	if !errors.As(err, &f) {
+	switch {
+	case errors.As(err, &f):
+	case errors.Is(err, context.Canceled):
+		f = fault.New(fault.Interrupted, "cancelled", "a signal ended the command before it was done")
+	default:
 		f = fault.New(fault.Usage, "command", "%v", err)
 	}
 	if a.format == "json" || a.wantsJSON {

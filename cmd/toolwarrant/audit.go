@@ -61,7 +61,7 @@ digest of its name, and those that the log entered have to be there.`,
 			o := audit.VerifyOptions{Copy: isCopy, Objects: true}
 			var list []checkpoint.Signed
 			if signed.file != "" || signed.key == "" {
-				if list, err = signed.read(false); err != nil {
+				if list, err = signed.read(c.Context(), false); err != nil {
 					return err
 				}
 			}

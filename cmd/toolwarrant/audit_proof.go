@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ func (f *signedFlags) add(c *cobra.Command) {
 }
 
 // read gives the checkpoints; none where no file is named and none is needed.
-func (f *signedFlags) read(needed bool) ([]checkpoint.Signed, error) {
+func (f *signedFlags) read(ctx context.Context, needed bool) ([]checkpoint.Signed, error) {
 	switch {
 	case f.file == "" && f.key == "" && !needed:
 		return nil, nil
@@ -48,7 +49,11 @@ func (f *signedFlags) read(needed bool) ([]checkpoint.Signed, error) {
 		return nil, fault.New(fault.Usage, "unreadable", "cannot read the checkpoints %s", f.file).Because(err)
 	}
 	defer file.Close()
+	defer context.AfterFunc(ctx, func() { file.Close() })() // a pipe may have no end
 	list, skipped, err := checkpoint.OpenAll(file, key)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	err = orNo(err, checkpoint.ReasonSignature)
 	if err == nil && skipped.Count > 0 {
 		fmt.Fprintf(f.warn(), "warning: %s of %s left out, no checkpoint of %s; the first one is at line %d: %s\n",
@@ -151,7 +156,7 @@ FILE it is the log of this installation.`,
 		Example: "  toolwarrant audit prove 01J9ZK3V7Q audit.ndjson --checkpoints checkpoints.txt --key audit.key.pub -o proof.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			list, err := signed.read(true)
+			list, err := signed.read(c.Context(), true)
 			if err != nil {
 				return err
 			}

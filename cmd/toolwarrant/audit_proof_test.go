@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/keyring"
 )
 
 // TestTornCheckpoints: a file of checkpoints with damage is used for what holds
@@ -92,5 +95,26 @@ func TestNotALog(t *testing.T) {
 	}
 	if _, errs, status := toolwarrant(t, home, "audit", "verify-proof", "/dev/zero", "--key", key+".pub"); status != 2 || !strings.Contains(errs, "no proof") {
 		t.Errorf("a proof without an end: status %d, %s", status, errs)
+	}
+}
+
+// TestEndlessCheckpoints: reading what has no end is over when the command is.
+func TestEndlessCheckpoints(t *testing.T) {
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip("no /dev/zero here")
+	}
+	key := filepath.Join(t.TempDir(), "audit.key")
+	if _, err := keyring.GenerateNoteKey(key, "acme.example/audit"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := (&signedFlags{file: "/dev/zero", key: key + ".pub", warn: func() io.Writer { return io.Discard }}).read(ctx, true)
+		done <- err
+	}()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
 	}
 }
