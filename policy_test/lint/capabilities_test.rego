@@ -54,26 +54,33 @@ test_capabilities[note] if {
 
 test_hosts_in_code[note] if {
 	some note, tc in {
-		"listed": ["allowlist", {"api.example.com"}, "https://API.example.com/v1?q=1", set()],
-		"listed with a port": ["allowlist", {"api.example.com:8443"}, "https://api.example.com:8443", set()],
-		"below a wildcard": ["allowlist", {"*.example.com"}, "https://api.example.com/", set()],
-		"everything": ["allowlist", {"*"}, "https://api.example.com/", set()],
-		"not listed": ["allowlist", {"api.example.com"}, "http://other.example.com/v1", {"host-unlisted"}],
-		"the apex of a wildcard": ["allowlist", {"*.example.com"}, "https://example.com#a", {"host-unlisted"}],
-		"a name that ends alike": ["allowlist", {"*.example.com"}, "https://notexample.com", {"host-unlisted"}],
-		"the begin of a name": ["allowlist", {"api.example.com"}, "https://api.", set()],
-		"in the midst of a text": ["allowlist", {"api.example.com"}, "see https://other.example.com/", set()],
-		"an address of this machine": ["allowlist", {"api.example.com"}, "http://127.0.0.1:8080/", set()],
-		"another mode": ["strict", set(), "https://other.example.com/", set()],
+		"listed": ["allowlist", {"api.example.com"}, ["https://API.example.com/v1?q=1"], "", 0],
+		"listed with a port": ["allowlist", {"api.example.com:8443"}, ["https://api.example.com:8443"], "", 0],
+		"below a wildcard": ["allowlist", {"*.example.com"}, ["https://api.example.com/"], "", 0],
+		"everything": ["allowlist", {"*"}, ["https://api.example.com/"], "", 0],
+		"not listed": ["allowlist", {"api.example.com"}, ["http://other.example.com/v1"], "", 1],
+		"the apex of a wildcard": ["allowlist", {"*.example.com"}, ["https://example.com#a"], "", 1],
+		"a name that ends alike": ["allowlist", {"*.example.com"}, ["https://notexample.com"], "", 1],
+		"none of two": ["allowlist", {"api.example.com"}, ["https://a.example.com", "https://b.example.com"], "", 2],
+		"a link beside": ["allowlist", {"api.example.com"}, ["https://api.example.com/v1", "https://www.example.com/item"], "", 0],
+		"a link, and the host in a variable": ["allowlist", {"api.example.com"}, ["https://www.example.com/item"], "https://api.example.com", 0],
+		"a link, and something else in a variable": ["allowlist", {"api.example.com"}, ["https://www.example.com/item"], "v1", 1],
+		"the begin of a name": ["allowlist", {"api.example.com"}, ["https://api."], "", 0],
+		"in the midst of a text": ["allowlist", {"api.example.com"}, ["see https://other.example.com/"], "", 0],
+		"an address of this machine": ["allowlist", {"api.example.com"}, ["http://127.0.0.1:8080/"], "", 0],
+		"another mode": ["strict", set(), ["https://other.example.com/"], "", 0],
 	}
 	found := lint.findings with input as fixture.documented(
 		fixture.tool({
 			"code": {"helpers": {"safety.http/v1"}, "javaInterop": false},
 			"sandboxOverrides": object.union(fixture.no_overrides, {"networkMode": tc[0], "hostsAllow": tc[1]}),
 		}),
-		{"strings": [{"text": tc[2], "line": 1, "column": 11}]},
+		{
+			"strings": [{"text": text, "line": 1, "column": i} | some i, text in tc[2]],
+			"staticVariables": [{"name": "base", "value": tc[3]}],
+		},
 	)
-	{f.id | some f in found; f.id == "host-unlisted"} == tc[3]
+	count([f | some f in found; f.id == "host-unlisted"]) == tc[4]
 }
 
 test_commands_without_the_class[note] if {

@@ -228,20 +228,35 @@ _host_fits(pattern, host) if {
 }
 
 # METADATA
-# title: Address in the code that the list of hosts does not have
-# description: It may be no more than a link in an answer, hence no warning.
+# title: An address in the code or a static variable is of a host on the list
+# labels:
+#   id: lint-asks-listed
+_asks_listed if {
+	some found in input.document.strings
+	_host_listed(_host_of(found.text))
+}
+
+_asks_listed if {
+	some variable in input.document.staticVariables
+	_host_listed(_host_of(variable.value))
+}
+
+# METADATA
+# title: Addresses in the code, none of a host on the list
+# description: Beside one that is on the list, others can be links in an answer.
 # labels:
 #   id: host-unlisted
 findings contains {
 	"id": "host-unlisted",
-	"severity": "info",
-	"message": sprintf("the code names %s, which is not among the hosts that the tool may ask; if it fetches from there, add it to hostsAllow", [host]),
+	"severity": "warning",
+	"message": sprintf("the code names %s, which is not among the hosts that the tool may ask, nor is any other that it names; add it to hostsAllow", [host]),
 	"pointer": "/code",
 	"line": found.line,
 	"column": found.column,
 } if {
 	effective.network_mode == "allowlist"
 	"safety.http/v1" in input.tool.code.helpers
+	not _asks_listed
 	some found in input.document.strings
 	host := _host_of(found.text)
 	not _host_listed(host)
