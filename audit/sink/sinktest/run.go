@@ -54,18 +54,21 @@ type rig struct {
 	required bool
 	dir      string
 	max      int64
+	timeout  time.Duration
 	w        *audit.Writer
 	calls    int
 }
 
 func newRig(t *testing.T, to Destination, required bool) *rig {
-	return &rig{t: t, to: to, required: required, dir: t.TempDir()}
+	// As long as a busy machine may need; where calls have to wait it out, mode
+	// makes it shorter.
+	return &rig{t: t, to: to, required: required, dir: t.TempDir(), timeout: 30 * time.Second}
 }
 
 func (r *rig) open() {
 	r.t.Helper()
 	s, err := spool.Open(filepath.Join(r.dir, "sinks", "test"), r.to.Sink(r.t), spool.Options{
-		Required: r.required, MaxBytes: r.max, Timeout: 2 * time.Second, Backoff: 2 * time.Millisecond, MaxBackoff: 20 * time.Millisecond, Batch: 20,
+		Required: r.required, MaxBytes: r.max, Timeout: r.timeout, Backoff: 2 * time.Millisecond, MaxBackoff: 20 * time.Millisecond, Batch: 20,
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -175,6 +178,9 @@ func differs(a, b []string) string {
 
 func (r *rig) mode(m Mode) {
 	r.to.Proxy.Set(m)
+	if m == Dead || m == Slow {
+		r.timeout = 2 * time.Second
+	}
 	r.open()
 	switch {
 	case m == Up:
