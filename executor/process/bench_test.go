@@ -78,10 +78,17 @@ func TestWorkerRatios(t *testing.T) {
 			wait.Wait()
 		})
 	}
-	one, two := run(1), run(2)
-	t.Logf("100 CPU-bound calls of 4 callers: one worker %v, two workers %v, x%.2f", one, two, float64(one)/float64(two))
-	if runtime.NumCPU() > 1 && float64(one)/float64(two) < 1.6 {
-		t.Errorf("two workers do x%.2f of one", float64(one)/float64(two))
+	// Of rounds after one another the least times: what else the machine did in
+	// one of them is no cost of ours. Two of its processors can be threads of one
+	// core, so that two loops in registers say what there is to gain.
+	one, two, machine := time.Hour, time.Hour, 0.0
+	for range 3 {
+		one, two, machine = min(one, run(1)), min(two, run(2)), max(machine, gain())
+	}
+	gained, limit := float64(one)/float64(two), min(1.6, 0.8*machine)
+	t.Logf("100 CPU-bound calls of 4 callers: one worker %v, two workers %v, x%.2f, of x%.2f that two loops do of one; limit x%.2f", one, two, gained, machine, limit)
+	if runtime.NumCPU() > 1 && gained < limit {
+		t.Errorf("two workers do x%.2f of one", gained)
 	}
 
 	figures.Say(t, "worker", "100 calls that compute: two workers over one", figures.Times(one, two))
@@ -215,4 +222,27 @@ func held(proc string) (int64, error) {
 	}
 	pages, err := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
 	return pages * int64(os.Getpagesize()), err
+}
+
+// gain is how much of one loop's work two loops do at once on this machine.
+func gain() float64 {
+	loop := func() (x uint32) {
+		x = 1
+		for range 300_000_000 {
+			x ^= x << 13
+			x ^= x >> 17
+			x ^= x << 5
+		}
+		return x
+	}
+	sum := make(chan uint32, 4) // whose results are used
+	one := took(func() { sum <- loop(); sum <- loop() })
+	two := took(func() {
+		var wait sync.WaitGroup
+		for range 2 {
+			wait.Go(func() { sum <- loop() })
+		}
+		wait.Wait()
+	})
+	return float64(one) / float64(two)
 }
