@@ -152,17 +152,27 @@ func stamp(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// marks are texts of which a line that fits holds one of each list.
+// marks are texts of which a line that fits holds one of each list. The name of
+// the member belongs to them: a value such as "none" stands in every line for
+// something else.
 func (f Filter) marks() (out [][][]byte) {
-	for _, list := range [][]string{f.CallIDs, f.Tools, f.Principals, f.Outcomes, f.Codes, f.Levels, f.Rules} {
+	codes := make([]string, len(f.Codes))
+	for i, c := range f.Codes {
+		codes[i], _, _ = strings.Cut(c, "/") // a reason stands apart from its code
+	}
+	for _, of := range []struct{ list, members []string }{
+		{f.CallIDs, []string{"callId", "relatedCallId"}}, {f.Tools, []string{"name", "toolId"}}, {f.Principals, []string{"subject", "clientId"}},
+		{f.Outcomes, []string{"outcome"}}, {codes, []string{"code"}}, {f.Levels, []string{"riskLevel"}}, {f.Rules, []string{"id", "ruleId"}},
+	} {
 		var choice [][]byte
-		for _, v := range list {
-			v, _, _ = strings.Cut(v, "/") // a reason stands apart from its code
+		for _, v := range of.list {
 			if strings.ContainsFunc(v, escaped) {
 				choice = nil
 				break
 			}
-			choice = append(choice, []byte(`"`+v+`"`))
+			for _, member := range of.members {
+				choice = append(choice, []byte(`"`+member+`":"`+v+`"`))
+			}
 		}
 		if choice != nil {
 			out = append(out, choice)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/toolwarrant/toolwarrant/audit"
+	"github.com/toolwarrant/toolwarrant/audit/index"
 	"github.com/toolwarrant/toolwarrant/decision"
 	"github.com/toolwarrant/toolwarrant/fault"
 )
@@ -221,5 +222,29 @@ func TestTailOfACompressedFile(t *testing.T) {
 	err = Tail(t.Context(), packed, Filter{}, 3, false, time.Millisecond, func(r audit.Record, _ []byte) { got = append(got, r.CallID) })
 	if want := "[call-5 call-6 call-7]"; err != nil || fmt.Sprint(got) != want {
 		t.Errorf("got %v, %v, want %s", got, err, want)
+	}
+}
+
+// TestSlash: a name with a slash is one name, with the index and without.
+func TestSlash(t *testing.T) {
+	w, file := log(t)
+	c := call(0)
+	c.Principal = &audit.Principal{Subject: "corp/ann", ClientID: "https://client.example/id"}
+	if err := w.Close(t.Context(), c, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := index.NewUpdater(file).Update(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]Filter{
+		"subject": {Principals: []string{"corp/ann"}},
+		"client":  {Principals: []string{"https://client.example/id"}},
+	} {
+		for _, o := range []Options{{}, {NoIndex: true}} {
+			n := 0
+			if err := Search(t.Context(), []string{file}, f, o, func(audit.Record, audit.Line) error { n++; return nil }); err != nil || n != 1 {
+				t.Errorf("%s, without the index %v: %d found, %v", name, o.NoIndex, n, err)
+			}
+		}
 	}
 }
