@@ -19,17 +19,13 @@ type Unmeetable struct {
 // own constraints alone: a profile may demand that its tools ask for more.
 func (s Stated) Unmeetable() []Unmeetable {
 	l := s.layers
-	chain := []*layer{l.baseline}
+	chain, by := []*layer{l.baseline}, []*layer{l.baseline}
 	if s.Name != l.baseline.name {
-		own, err := l.chain(s.Name, "")
+		profiles, err := l.chain(s.Name, "")
 		if err != nil {
 			return nil // said when the policy is put into force
 		}
-		chain = own
-	}
-	by := chain
-	if s.Name != l.baseline.name {
-		by = append([]*layer{l.baseline}, chain...)
+		chain, by = profiles, append(by, profiles...)
 	}
 	var out []Unmeetable
 	for _, path := range constrained {
@@ -115,14 +111,15 @@ func single[T any](v *T) any {
 	return *v
 }
 
-// forbids reports whether a constraint takes no value of a field, or of a list
-// no such entry: what it says of a list as a whole, other layers can meet.
+// forbids reports whether a constraint does not take a value of a field, or an
+// entry of a list: what it says of a list as a whole, other layers can meet.
+// One that depends on another field forbids nothing here, as that is not known.
 func (l *layers) forbids(by *layer, path string, value any) bool {
 	bound := by.constraints.LookupPath(cue.ParsePath(path))
 	if !bound.Exists() {
 		return false
 	}
-	err := bound.Unify(l.ctx.Encode(value)).Validate(cue.Concrete(true))
+	err := bound.Unify(l.ctx.Encode(value)).Validate()
 	if _, list := value.([]any); list && err != nil {
 		return len(entriesOf(l.ctx.Encode(value), err)) > 0
 	}

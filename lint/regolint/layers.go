@@ -126,20 +126,26 @@ func (l *linter) activation(ctx context.Context, o resolver.Operator) {
 		l.refused(err)
 	}
 	for _, w := range wide {
-		i := slices.IndexFunc(l.modules, func(m *module) bool { return m.file == w.File })
-		if i < 0 {
-			continue
-		}
-		m := l.modules[i]
-		var rule *ast.Rule
-		for _, r := range m.ast.Rules {
-			if r.Location.Row <= w.Line && (rule == nil || r.Location.Row > rule.Location.Row) {
-				rule = r
-			}
-		}
-		l.add("TW219", m, rule, &ast.Location{Row: w.Line, Col: 1},
-			"a list of tools enters this rule once for each of them, as %s is another for every tool; name the part that is meant, as in input.tool.category", w.Ref)
+		l.wide(w)
 	}
+}
+
+// wide reports a rule that lists cannot share. The compiler gives its place,
+// and the rule as it was written is what METADATA belongs to.
+func (l *linter) wide(w resolver.Wide) {
+	i := slices.IndexFunc(l.modules, func(m *module) bool { return m.file == w.File })
+	if i < 0 {
+		return
+	}
+	m := l.modules[i]
+	var rule *ast.Rule // the last one that begins at the line or above it
+	for _, r := range m.ast.Rules {
+		if r.Location.Row <= w.Line && (rule == nil || r.Location.Row > rule.Location.Row) {
+			rule = r
+		}
+	}
+	l.add("TW219", m, rule, &ast.Location{Row: w.Line, Col: 1},
+		"a list of tools enters this rule once for each of them, as %s is another for every tool; name the part that is meant, as in input.tool.category", w.Ref)
 }
 
 // position is the place that a message of the resolver names.
